@@ -1,8 +1,9 @@
-/** Builds the text of `--help`, laid out by yargs. */
-import yargs, { type Argv } from 'yargs';
+/** Builds the text of `--help`. Only `--help=all` is laid out by yargs. */
+import { COMMANDS } from './command-list.js';
 import { EXIT_CODES } from './exit-code.js';
-import { ABOUT_OPTIONS, type CommandSpec, GLOBAL_OPTIONS } from './spec.js';
-import { allSpecs, specNamed } from './specs.js';
+import { type HelpRow, type HelpSection, layOut } from './help-layout.js';
+import { ABOUT_OPTIONS, type CommandSpec, GLOBAL_OPTIONS, type OptionSpec, optionSpec } from './spec.js';
+import { specNamed } from './specs.js';
 
 /** Columns of output that is not a terminal. */
 const WIDTH = 80;
@@ -10,13 +11,6 @@ const WIDTH = 80;
 const [MIN_WIDTH, MAX_WIDTH] = [60, 100];
 /** Examples in the short help, which fits on a screen. */
 const MAX_EXAMPLES = 3;
-
-const base = (width: number): Argv =>
-  yargs([])
-    .scriptName('clsort')
-    .help(false)
-    .version(false)
-    .wrap(Math.min(Math.max(width, MIN_WIDTH), MAX_WIDTH));
 
 /**
  * Returns the help text of a command, or of the program.
@@ -26,40 +20,89 @@ const base = (width: number): Argv =>
  * @param all whether the help of a command has all options instead of the most common ones
  */
 export async function helpText(name: string | undefined, columns?: number, all = false): Promise<string> {
-  const plain = base(columns || WIDTH);
-  if (name !== undefined && !all) return commonHelp(await specNamed(name), plain);
-  const parser = plain.options({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS });
-  if (name !== undefined) {
-    const { command, describe, builder } = await specNamed(name);
-    return (builder(parser) as Argv).usage(`$0 ${command}\n\n${describe}`).getHelp();
-  }
-  parser
-    .usage('$0 <command>\n\nSort large numeric files on any OpenCL device and verify the result.')
-    .epilogue(
-      `Exit codes: ${EXIT_CODES.map((one) => one.join(' ')).join(', ')}\n'clsort COMMAND --help' shows options and examples; 'clsort man' prints the manual page.`,
-    );
-  for (const { command, describe } of await allSpecs()) parser.command(command, describe);
-  return parser.getHelp();
+  const width = Math.min(Math.max(columns || WIDTH, MIN_WIDTH), MAX_WIDTH);
+  if (name === undefined) return overview(width);
+  const spec = await specNamed(name);
+  return all ? allHelp(spec, width) : commonHelp(spec, width);
+}
+
+function overview(width: number): string {
+  const options = Object.entries({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS }).map(([name, one]) =>
+    optionSpec(name, one),
+  );
+  return layOut(
+    'clsort <command>\n\nSort large numeric files on any OpenCL device and verify the result.',
+    [
+      [
+        'Commands:',
+        Object.values(COMMANDS).map(({ command, describe }): HelpRow => [`clsort ${command}`, describe]),
+      ],
+      [
+        'Options:',
+        options.map(
+          (option): HelpRow => [termOf(option, true), option.describe, notesOf(option, '[boolean]')],
+        ),
+      ],
+    ],
+    `Exit codes: ${EXIT_CODES.map((one) => one.join(' ')).join(', ')}\n'clsort COMMAND --help' shows options and examples; 'clsort man' prints the manual page.`,
+    width,
+  );
 }
 
 /** Returns the help with the most common options of a command, which fits on one screen. */
-function commonHelp(spec: CommandSpec, parser: Argv): Promise<string> {
-  parser.usage(`$0 ${spec.command}\n\n${spec.describe}`);
-  for (const one of spec.arguments) parser.positional(one.name, { describe: one.describe });
-  for (const [title, names] of spec.groups) {
-    parser.group(names, title);
-    // No types: they take up a line of most options.
-    for (const { name, alias, describe, choices, required, default: value } of spec.options) {
-      if (!names.includes(name)) continue;
-      parser.option(name, {
-        describe,
-        ...(alias && { alias }),
-        ...(choices && { choices }),
-        ...(value !== false && { default: value }),
-        demandOption: required,
-      });
-    }
-  }
-  for (const [line, what] of spec.examples.slice(0, MAX_EXAMPLES)) parser.example(line, what);
-  return parser.epilogue(`All options: clsort ${spec.name} --help=all`).getHelp();
+function commonHelp(spec: CommandSpec, width: number): string {
+  const groups = spec.groups.map(([title, names]) => ({
+    title,
+    options: names.flatMap((name) => spec.options.find((option) => option.name === name) ?? []),
+  }));
+  const hasShort = groups.some(({ options }) =>
+    options.some(({ alias, name }) => alias || name.length === 1),
+  );
+  // No types: they take up a line of most options.
+  const rowOf = (option: OptionSpec): HelpRow => [
+    termOf(option, hasShort),
+    option.describe,
+    notesOf({ ...option, default: option.default === false ? undefined : option.default }),
+  ];
+  const example = ([line, what]: CommandSpec['examples'][number]): HelpRow => [
+    line.replaceAll('$0', 'clsort'),
+    what,
+  ];
+  return layOut(
+    `clsort ${spec.command}\n\n${spec.describe}`,
+    [
+      ['Positionals:', spec.arguments.map(({ name, describe }): HelpRow => [name, describe])],
+      ...groups.map(({ title, options }): HelpSection => [title, options.map(rowOf)]),
+      ['Examples:', spec.examples.slice(0, MAX_EXAMPLES).map(example)],
+    ],
+    `All options: clsort ${spec.name} --help=all`,
+    width,
+  );
+}
+
+/** @param hasShort whether options without a short form are indented to align with those that have one */
+function termOf({ name, alias }: OptionSpec, hasShort: boolean): string {
+  if (name.length === 1) return `-${name}`;
+  return `${alias ? `-${alias}, ` : hasShort ? '    ' : ''}--${name}`;
+}
+
+const notesOf = ({ required, choices, default: value }: OptionSpec, type = ''): string =>
+  [
+    type,
+    required && '[required]',
+    choices && `[choices: ${choices.map((one) => JSON.stringify(one)).join(', ')}]`,
+    value !== undefined && `[default: ${JSON.stringify(value)}]`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+
+async function allHelp({ command, describe, builder }: CommandSpec, width: number): Promise<string> {
+  const { default: yargs } = await import('yargs');
+  const parser = yargs([])
+    .scriptName('clsort')
+    .help(false)
+    .version(false)
+    .wrap(width)
+    .options({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS });
+  return builder(parser).usage(`$0 ${command}\n\n${describe}`).getHelp();
 }

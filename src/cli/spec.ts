@@ -1,7 +1,7 @@
 /** The specification of a command as data, for parsing, completion, configuration and documentation. */
 import type { Argv, Options, PositionalOptions } from 'yargs';
 
-/** The exports of a file in `options/`. */
+/** A command: its entry in the list of commands, and what its file in `options/` exports. */
 export interface Described {
   /** The name, then its arguments: `<one>`, `[one]` or `[many..]`. */
   readonly command: string;
@@ -61,7 +61,7 @@ export const ABOUT_OPTIONS = {
   version: { alias: 'V', type: 'boolean', describe: 'show the version' },
 } as const satisfies Record<string, Options>;
 
-function optionSpec(name: string, { alias, type, ...rest }: Options | PositionalOptions): OptionSpec {
+export function optionSpec(name: string, { alias, type, ...rest }: Options | PositionalOptions): OptionSpec {
   const { array, nargs, demandOption, hidden, choices, describe = '' } = rest as Options;
   return {
     name,

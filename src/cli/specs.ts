@@ -1,9 +1,12 @@
 import { invalidArgument } from '../util/invalid-argument.js';
 import { didYouMean } from '../util/suggest.js';
+import { COMMANDS } from './command-list.js';
 import { type CommandSpec, type Described, specOf } from './spec.js';
 
-/** The options of each command. Help lists the commands in this order. */
-const OPTIONS = {
+export type CommandName = keyof typeof COMMANDS;
+
+/** The options of each command. */
+const OPTIONS: Readonly<Record<CommandName, () => Promise<Pick<Described, 'builder'>>>> = {
   devices: () => import('./options/devices.js'),
   sort: () => import('./options/sort.js'),
   batch: () => import('./options/batch.js'),
@@ -31,13 +34,11 @@ const OPTIONS = {
   'build-addon': () => import('./options/build-addon.js'),
   completion: () => import('./options/completion.js'),
   man: () => import('./options/man.js'),
-} as const satisfies Readonly<Record<string, () => Promise<Described>>>;
+};
 
-export type CommandName = keyof typeof OPTIONS;
+export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 
-export const COMMAND_NAMES: readonly string[] = Object.keys(OPTIONS);
-
-const isCommand = (name: string): name is CommandName => Object.hasOwn(OPTIONS, name);
+const isCommand = (name: string): name is CommandName => Object.hasOwn(COMMANDS, name);
 
 /** @throws UsageError when no command has the name */
 export function assertCommand(name: string): asserts name is CommandName {
@@ -52,7 +53,7 @@ export function assertCommand(name: string): asserts name is CommandName {
  */
 export async function specNamed(name: string): Promise<CommandSpec> {
   assertCommand(name);
-  return specOf(await OPTIONS[name]());
+  return specOf({ ...COMMANDS[name], ...(await OPTIONS[name]()) });
 }
 
 /** Returns the specifications of all commands. */

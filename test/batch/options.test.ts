@@ -2,8 +2,8 @@ import test from 'ava';
 import { JOB_RULES } from '../../src/batch/jobs.js';
 import { withCluster } from '../../src/cli/options/engine.js';
 import { withLines } from '../../src/cli/options/lines.js';
-import * as sort from '../../src/cli/options/sort.js';
 import { specOf } from '../../src/cli/spec.js';
+import { specNamed } from '../../src/cli/specs.js';
 
 /** Options of `sort` that a job has under another name or lacks, with the reason. */
 const OTHERWISE: Readonly<Record<string, string | undefined>> = {
@@ -32,8 +32,8 @@ const OF_LINES = namesOf(withLines).filter((name) => !EVERYWHERE.has(name));
 const camelCase = (name: string): string =>
   name.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-test('the fields of a job are the options of the sort command in camelCase', (t) => {
-  const spec = specOf(sort);
+test('the fields of a job are the options of the sort command in camelCase', async (t) => {
+  const spec = await specNamed('sort');
   const options = [...spec.arguments, ...spec.options]
     .filter(({ name }) => !OF_ENGINES.includes(name) && !OF_LINES.includes(name))
     .map(({ name }) => camelCase(name));

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
+import yargs, { type Argv } from 'yargs';
 import * as candidates from '../../src/cli/completion/candidates.js';
+import { EXIT_CODES } from '../../src/cli/exit-code.js';
 import { helpText } from '../../src/cli/help.js';
+import { ABOUT_OPTIONS, type CommandSpec, GLOBAL_OPTIONS } from '../../src/cli/spec.js';
 import { allSpecs } from '../../src/cli/specs.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { clsort } from './cli.js';
@@ -14,6 +17,53 @@ const examplesIn = (text: string, name: string): number => {
   const [examples = ''] = text.split('Examples:\n')[1]?.split('\n\n') ?? [];
   return examples.split(`clsort ${name}`).length - 1;
 };
+
+const yargsFor = (width: number): Argv =>
+  yargs([]).scriptName('clsort').help(false).version(false).wrap(width);
+
+/** Returns the overview of all commands as yargs lays it out. */
+function overviewByYargs(specs: readonly CommandSpec[], width: number): Promise<string> {
+  const codes = EXIT_CODES.map((one) => one.join(' ')).join(', ');
+  const parser = yargsFor(width)
+    .options({ ...GLOBAL_OPTIONS, ...ABOUT_OPTIONS })
+    .usage('$0 <command>\n\nSort large numeric files on any OpenCL device and verify the result.')
+    .epilogue(
+      `Exit codes: ${codes}\n'clsort COMMAND --help' shows options and examples; 'clsort man' prints the manual page.`,
+    );
+  for (const { command, describe } of specs) parser.command(command, describe);
+  return parser.getHelp();
+}
+
+/** Returns the short help of a command as yargs lays it out. */
+function commonHelpByYargs(spec: CommandSpec, width: number): Promise<string> {
+  const parser = yargsFor(width).usage(`$0 ${spec.command}\n\n${spec.describe}`);
+  for (const one of spec.arguments) parser.positional(one.name, { describe: one.describe });
+  for (const [title, names] of spec.groups) {
+    parser.group(names, title);
+    for (const { name, alias, describe, choices, required, default: value } of spec.options) {
+      if (!names.includes(name)) continue;
+      parser.option(name, {
+        describe,
+        ...(alias && { alias }),
+        ...(choices && { choices }),
+        ...(value !== false && { default: value }),
+        demandOption: required,
+      });
+    }
+  }
+  for (const [line, what] of spec.examples.slice(0, 3)) parser.example(line, what);
+  return parser.epilogue(`All options: clsort ${spec.name} --help=all`).getHelp();
+}
+
+test('the overview and the short help are laid out as by yargs', async (t) => {
+  const specs = await allSpecs();
+  for (const width of [60, 80, 100]) {
+    for (const spec of specs) {
+      t.is(await helpText(spec.name, width), await commonHelpByYargs(spec, width), `${spec.name} ${width}`);
+    }
+    t.is(await helpText(undefined, width), await overviewByYargs(specs, width), String(width));
+  }
+});
 
 test('help fits the terminal up to 100 columns, and 80 columns without a terminal', async (t) => {
   const names = [undefined, ...(await allSpecs()).map(({ name }) => name)];

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { builder, command, describe } from '../../src/cli/options/check.js';
 import { parseArguments } from '../../src/cli/parse.js';
-import { specOf } from '../../src/cli/spec.js';
+import { specNamed } from '../../src/cli/specs.js';
 import { parseRecordKey } from '../../src/io/records/record-keys.js';
 import { Random } from '../../src/util/random.js';
 import { referencePositions } from '../io/record-reference.js';
@@ -124,8 +123,8 @@ test('a batch mixes jobs of records and jobs of keys', async (t) => {
   t.regex(ran.out, /ok +in.dat: 2,000 records of 24 bytes, .*verified/);
 });
 
-test('--key may be repeated and stand between other arguments', (t) => {
-  const spec = specOf({ command, describe, builder });
+test('--key may be repeated and stand between other arguments', async (t) => {
+  const spec = await specNamed('check');
   const parsed = (...words: string[]) => {
     const { key, file } = parseArguments(spec, words);
     return { key, file };

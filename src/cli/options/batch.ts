@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 import { type EngineArguments, type SchedulerArguments, withEngine, withScheduler } from './engine.js';
 
-export const command = 'batch <jobs>';
-export const describe = 'Sort many files listed in a manifest';
-
 export interface BatchArguments extends DeviceArguments, EngineArguments, SchedulerArguments {
   readonly jobs: string;
   readonly json: boolean | undefined;

@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
 import { type DeviceArguments, withDevice } from './device.js';
 
-export const command = 'bench <what> [of]';
-export const describe = 'Benchmark sorts, calls of every operation, or the ladders of the lectures';
-
 export interface BenchArguments extends DeviceArguments {
   readonly what: BenchName;
   readonly of: string | undefined;

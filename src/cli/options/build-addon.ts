@@ -1,8 +1,5 @@
 import type { Argv } from 'yargs';
 
-export const command = 'build-addon';
-export const describe = 'Compile the native addon for this Node, where no prebuilt one loads';
-
 export const builder = (yargs: Argv) =>
   yargs
     .example('npx $0 build-addon', 'after an installation without a prebuilt addon')

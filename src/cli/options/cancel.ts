@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 
-export const command = 'cancel <id>';
-export const describe = 'Cancel a sort over many machines and remove its state';
-
 export interface CancelArguments extends RedisArguments, FolderArguments {
   readonly id: string;
 }

@@ -3,9 +3,6 @@ import { type InputArguments, withAxis, withInput } from './key-files.js';
 import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 
-export const command = 'check <file>';
-export const describe = 'Check that a file is sorted';
-
 export interface CheckArguments extends OrderArguments, InputArguments, RecordArguments {
   readonly dtype: string | undefined;
   readonly file: string;

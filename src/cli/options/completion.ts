@@ -1,8 +1,5 @@
 import type { Argv } from 'yargs';
 
-export const command = 'completion <shell>';
-export const describe = 'Print a completion script for a shell';
-
 /** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 

@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { type InOutArguments, withInOut } from './in-out.js';
 import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
 
-export const command = 'concat <in..>';
-export const describe = 'Concatenate files of keys';
-
 export interface ConcatArguments extends InOutArguments, InputArguments, OutputArguments {}
 
 export const builder = (yargs: Argv) =>

@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
 
-export const command = 'convert <in> [result]';
-export const describe = 'Convert a file of keys to another format';
-
 export interface ConvertArguments extends InputArguments, OutputArguments {
   readonly in: string;
   readonly result: string | undefined;

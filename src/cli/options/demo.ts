@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'demo';
-export const describe = 'Sort 32 random keys below 1000 and print the device time and the host time';
-
 export interface DemoArguments extends RunArguments {
   readonly count: string;
   readonly max: string;

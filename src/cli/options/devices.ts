@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 
-export const command = 'devices';
-export const describe = 'List the OpenCL devices, or the algorithms that are usable on them';
-
 export interface DevicesArguments extends DeviceArguments {
   readonly json: boolean;
   readonly 'self-test': boolean;

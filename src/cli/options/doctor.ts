@@ -1,8 +1,5 @@
 import type { Argv } from 'yargs';
 
-export const command = 'doctor';
-export const describe = 'Check the installation: what is wrong, and what to type';
-
 export interface DoctorArguments {
   readonly json: boolean;
   /** The device that this process tests for its parent. */

@@ -4,9 +4,6 @@ import { DTYPES } from '../../keys/dtype.js';
 import { type DeviceArguments, withDevice } from './device.js';
 import { OPS } from './op.js';
 
-export const command = 'explain [keys..]';
-export const describe = 'Show how a sort, reduction, scan or histogram works, with data from the device';
-
 export interface ExplainArguments extends DeviceArguments {
   readonly keys: readonly string[] | undefined;
   readonly algorithm: string;

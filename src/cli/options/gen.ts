@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import { type TextArguments, withDtype, withText, withTo } from './key-files.js';
 
-export const command = 'gen';
-export const describe = 'Generate a file of test keys from a seed';
-
 export interface GenArguments extends TextArguments {
   readonly dtype: string | undefined;
   readonly count: string;

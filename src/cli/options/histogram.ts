@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { type InputArguments, withDtype, withInput } from './key-files.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'histogram <in..>';
-export const describe = 'Count the keys of files per bin';
-
 export interface HistogramArguments extends InputArguments, RunArguments {
   readonly in: readonly string[];
   readonly bins: number | undefined;

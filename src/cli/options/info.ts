@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type InputArguments, withAxis, withDtype, withInput } from './key-files.js';
 
-export const command = 'info <file>';
-export const describe = 'Print the format, dtype, count, range and order of a file of keys';
-
 export interface InfoArguments extends InputArguments {
   readonly file: string;
   readonly axis: number;

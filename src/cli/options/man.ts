@@ -1,8 +1,5 @@
 import type { Argv } from 'yargs';
 
-export const command = 'man';
-export const describe = 'Print the manual page';
-
 export const builder = (yargs: Argv) =>
   yargs
     .example('$0 man | man -l -', 'show the page')

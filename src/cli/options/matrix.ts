@@ -2,9 +2,6 @@ import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
 import { type DeviceArguments, withDevice } from './device.js';
 
-export const command = 'matrix';
-export const describe = 'Test every algorithm, operation, dtype and size on every device';
-
 export interface MatrixArguments extends DeviceArguments {
   readonly quick: boolean;
   readonly full: boolean;

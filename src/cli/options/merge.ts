@@ -7,9 +7,6 @@ import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'merge <in..>';
-export const describe = 'Merge sorted files of keys';
-
 export interface MergeArguments
   extends InOutArguments,
     OrderArguments,

@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { ENGINE_NAMES } from './engine.js';
 
-export const command = 'plan';
-export const describe = 'Estimate the time and the bottleneck of a sort over many machines';
-
 export interface PlanArguments {
   readonly engine: string;
   readonly size: readonly string[];

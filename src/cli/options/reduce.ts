@@ -3,9 +3,6 @@ import { type InputArguments, withDtype, withInput } from './key-files.js';
 import { OPS } from './op.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'reduce <in..>';
-export const describe = 'Compute the sum, minimum or maximum of the keys of files';
-
 export interface ReduceArguments extends InputArguments, RunArguments {
   readonly in: readonly string[];
   readonly op: string;

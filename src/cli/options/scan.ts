@@ -4,9 +4,6 @@ import { type InputArguments, type OutputArguments, withDtype, withInput, withTo
 import { SCAN_OPS } from './op.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'scan <in..>';
-export const describe = 'Write the exclusive or inclusive prefix sums of the keys of files';
-
 export interface ScanArguments extends InOutArguments, InputArguments, OutputArguments, RunArguments {
   readonly inclusive: boolean;
   readonly op: string;

@@ -11,9 +11,6 @@ import { type RecordArguments, withRecords } from './records.js';
 import { type SortPaths, withPaths } from './sort-paths.js';
 import { type TableArguments, withTables } from './tables.js';
 
-export const command = 'sort [in..]';
-export const describe = 'Sort lines, files of keys, files of records, and tables';
-
 export interface SortArguments
   extends ClusterArguments,
     DeviceArguments,

@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 
-export const command = 'status <id>';
-export const describe = 'Print the progress of a sort over many machines';
-
 export interface StatusArguments extends RedisArguments, FolderArguments {
   readonly id: string;
   readonly json: boolean;

@@ -4,9 +4,6 @@ import { type InputArguments, type OutputArguments, withDtype, withInput, withTo
 import { type BudgetArguments, withBudget } from './memory.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'topk <in..>';
-export const describe = 'Write the largest or smallest keys of files, in order';
-
 export interface TopKArguments
   extends InOutArguments,
     InputArguments,

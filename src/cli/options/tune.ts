@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
 import { type DeviceArguments, withDevice } from './device.js';
 
-export const command = 'tune';
-export const describe = 'Find and save the parameters that sort and scan fastest on this device';
-
 export interface TuneArguments extends DeviceArguments {
   readonly time: number;
   readonly algorithm: string | undefined;

@@ -7,9 +7,6 @@ import { type OrderArguments, withOrder } from './order.js';
 import { type RecordArguments, withRecords } from './records.js';
 import { type RunArguments, withRun } from './run.js';
 
-export const command = 'unique <in..>';
-export const describe = 'Write the distinct keys of files, sorted, and optionally their counts';
-
 export interface UniqueArguments
   extends InOutArguments,
     OrderArguments,

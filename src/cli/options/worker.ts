@@ -3,9 +3,6 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
 import { type BudgetArguments, withBudget } from './memory.js';
 
-export const command = 'worker';
-export const describe = 'Run tasks of sorts and batches over many machines';
-
 export interface WorkerArguments extends DeviceArguments, RedisArguments, FolderArguments, BudgetArguments {
   readonly tmp: string | undefined;
   readonly stalled: number;

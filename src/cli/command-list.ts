@@ -1,0 +1,58 @@
+/** The commands, in the order in which help lists them. */
+
+export const COMMANDS = {
+  devices: {
+    command: 'devices',
+    describe: 'List the OpenCL devices, or the algorithms that are usable on them',
+  },
+  sort: { command: 'sort [in..]', describe: 'Sort lines, files of keys, files of records, and tables' },
+  batch: { command: 'batch <jobs>', describe: 'Sort many files listed in a manifest' },
+  bench: {
+    command: 'bench <what> [of]',
+    describe: 'Benchmark sorts, calls of every operation, or the ladders of the lectures',
+  },
+  check: { command: 'check <file>', describe: 'Check that a file is sorted' },
+  info: {
+    command: 'info <file>',
+    describe: 'Print the format, dtype, count, range and order of a file of keys',
+  },
+  convert: { command: 'convert <in> [result]', describe: 'Convert a file of keys to another format' },
+  concat: { command: 'concat <in..>', describe: 'Concatenate files of keys' },
+  merge: { command: 'merge <in..>', describe: 'Merge sorted files of keys' },
+  topk: { command: 'topk <in..>', describe: 'Write the largest or smallest keys of files, in order' },
+  unique: {
+    command: 'unique <in..>',
+    describe: 'Write the distinct keys of files, sorted, and optionally their counts',
+  },
+  reduce: { command: 'reduce <in..>', describe: 'Compute the sum, minimum or maximum of the keys of files' },
+  scan: {
+    command: 'scan <in..>',
+    describe: 'Write the exclusive or inclusive prefix sums of the keys of files',
+  },
+  histogram: { command: 'histogram <in..>', describe: 'Count the keys of files per bin' },
+  gen: { command: 'gen', describe: 'Generate a file of test keys from a seed' },
+  demo: {
+    command: 'demo',
+    describe: 'Sort 32 random keys below 1000 and print the device time and the host time',
+  },
+  explain: {
+    command: 'explain [keys..]',
+    describe: 'Show how a sort, reduction, scan or histogram works, with data from the device',
+  },
+  matrix: { command: 'matrix', describe: 'Test every algorithm, operation, dtype and size on every device' },
+  worker: { command: 'worker', describe: 'Run tasks of sorts and batches over many machines' },
+  status: { command: 'status <id>', describe: 'Print the progress of a sort over many machines' },
+  cancel: { command: 'cancel <id>', describe: 'Cancel a sort over many machines and remove its state' },
+  plan: { command: 'plan', describe: 'Estimate the time and the bottleneck of a sort over many machines' },
+  tune: {
+    command: 'tune',
+    describe: 'Find and save the parameters that sort and scan fastest on this device',
+  },
+  doctor: { command: 'doctor', describe: 'Check the installation: what is wrong, and what to type' },
+  'build-addon': {
+    command: 'build-addon',
+    describe: 'Compile the native addon for this Node, where no prebuilt one loads',
+  },
+  completion: { command: 'completion <shell>', describe: 'Print a completion script for a shell' },
+  man: { command: 'man', describe: 'Print the manual page' },
+} as const;
