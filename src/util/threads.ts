@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { assertWholeNumber } from './whole-number.js';
 
 /** Maximum threads of one computation; the addon accepts no more. */
-const MAX_THREADS = 64;
+export const MAX_THREADS = 64;
 
 /** Returns the processors that the control group of the process may use on average; Infinity without a limit. */
 function controlGroupLimit(): number {

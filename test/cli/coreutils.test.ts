@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
 import { Random } from '../../src/util/random.js';
@@ -166,6 +167,24 @@ withGnu('the options of sort(1) mean the same', (t) => {
     t.deepEqual(different, []);
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+test('--parallel limits the threads of the host engine', (t) => {
+  const code = `
+    process.argv.push('sort', '--parallel', process.argv[1], '--json', 'keys.u32', '-o', 'out.u32');
+    process.on('exit', () => console.log('threads', process.env.CLSORT_THREADS));
+    await import(${JSON.stringify(pathToFileURL(COMMAND).href)});`;
+  const cwd = mkdtempSync(join(tmpdir(), 'clsort-parallel-'));
+  try {
+    writeFileSync(join(cwd, 'keys.u32'), Uint32Array.of(3, 1, 2));
+    const threadsOf = (given: string) =>
+      spawnSync(process.execPath, ['--input-type=module', '-e', code, given], { cwd, encoding: 'utf8' })
+        .stdout;
+    t.regex(threadsOf('3'), /threads 3$/m);
+    t.regex(threadsOf('1000'), /threads 64$/m);
+  } finally {
+    rmSync(cwd, { recursive: true, force: true });
   }
 });
 

@@ -94,6 +94,7 @@ for (const [line, message] of [
   ['histogram a --dtype u32 --bins ten', /expected a number for --bins but got "ten"/],
   ['sort a -o b --dtype u32 --head abc', /expected a number for --head but got "abc"/],
   ['tune --time abc', /expected a number for --time but got "abc"/],
+  ['sort a --parallel=0', /expected a whole number of 1 or more for --parallel but got 0/],
   ['batch a --parallel=2x', /expected a number for --parallel but got "2x"/],
   [
     'sort a -o b --dtype u32 --devcie cpu',

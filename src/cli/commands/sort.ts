@@ -5,6 +5,8 @@ import { formatNamed } from '../../io/formats/keys.js';
 import { isLineFile, startsWithLines } from '../../io/lines/recognise.js';
 import { isStdin, isStdout } from '../../io/streams/raw.js';
 import { UsageError } from '../../util/errors.js';
+import { MAX_THREADS } from '../../util/threads.js';
+import { assertWholeNumber } from '../../util/whole-number.js';
 import { type Console, print, say } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { cannotCombine, missingEngine } from '../option-errors.js';
@@ -16,6 +18,7 @@ import { reportJson, reportText, verifiedText } from '../sort-report.js';
 
 export async function run(given: SortArguments, console: Console): Promise<ExitCode> {
   const args = given.in.length === 0 ? { ...given, in: ['-'] } : given;
+  if (args.parallel !== undefined) limitThreads(args.parallel);
   if (await sortsLines(args, console)) return (await import('../sort-lines.js')).runLines(args, console);
   if (args.engine !== undefined)
     return (await import('../distributed-sort.js')).sortDistributed(args, console);
@@ -46,6 +49,16 @@ export async function run(given: SortArguments, console: Console): Promise<ExitC
   if (args.json) printJson(reports, shown.warnings, args, console);
   if (failure) throw failure;
   return EXIT.ok;
+}
+
+/**
+ * Limits the threads of the host engine.
+ *
+ * @throws UsageError when the number is not whole and positive
+ */
+function limitThreads(threads: number): void {
+  assertWholeNumber('--parallel', threads);
+  process.env.CLSORT_THREADS = String(Math.min(threads, MAX_THREADS));
 }
 
 /** Options that only lines have. */

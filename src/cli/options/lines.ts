@@ -49,6 +49,6 @@ export function withLines<T>(yargs: Argv<T>): Argv<T> {
     .option('parallel', {
       type: 'number',
       nargs: 1,
-      describe: 'accepted for sort(1); the host engine chooses its threads',
+      describe: 'threads of the host engine, at most 64; default the processors that the process may use',
     });
 }
