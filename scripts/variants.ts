@@ -202,6 +202,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
     }
   }
   noting.purpose = 'operations';
+  (await device.program('driver_probe.cl')).kernel('driver_probe');
   await buildForGroups(device, 'segment.cl', ['segment_ids'], {});
   await buildForGroups(device, 'top_segments.cl', ['top_counts', 'top_positions'], {});
   for (const [keyBits, packedBits] of PACKED) {

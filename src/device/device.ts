@@ -1,10 +1,12 @@
 import * as cl from '../opencl/index.js';
+import { behaviourOf } from './driver-probe.js';
 import { Buffer, type BufferOptions, BufferPool } from './memory/buffer.js';
 import { STAGED_BYTES } from './memory/policy.js';
 import { COPY_THREADS, Staging, type TransferQueues } from './memory/staging.js';
 import type { StagingPair } from './memory/staging-arena.js';
 import { type Capabilities, capabilitiesOf } from './platform/capabilities.js';
 import { type DeviceInfo, type FoundDevice, findDevices, queryOf } from './platform/platform.js';
+import { AS_SPECIFIED, type DriverBehaviour } from './platform/quirks.js';
 import { type DeviceSpec, selectDevice } from './platform/select-device.js';
 import { typedError } from './platform/status.js';
 import { LARGE_BYTES, LARGE_RESULT_BYTES, POOL_SHARE } from './policy.js';
@@ -49,12 +51,16 @@ export class Device {
   readonly #programs = new Map<string, Promise<Program>>();
   #closed = false;
 
-  private constructor({ info, handle, platform }: FoundDevice, { poolBytes }: DeviceOptions) {
+  private constructor(
+    { info, handle, platform }: FoundDevice,
+    behaviour: DriverBehaviour,
+    { poolBytes }: DeviceOptions = {},
+  ) {
     this.info = info;
     this.handle = handle;
     let context: cl.Context | undefined;
     try {
-      this.capabilities = capabilitiesOf(info, queryOf(handle));
+      this.capabilities = capabilitiesOf(info, queryOf(handle), behaviour);
       if (this.capabilities.quirks.singleThreaded) cl.setSingleThreaded(platform, true);
       context = cl.createContext([cl.CONTEXT_PLATFORM, platform], [handle], null, null);
       const allocatePair = (bytes: number) => this.#allocatePair(bytes);
@@ -72,7 +78,7 @@ export class Device {
   }
 
   /**
-   * Opens the device that `spec` selects (see `selectDevice`).
+   * Opens the device that `spec` selects (see `selectDevice`). The first time, a probe finds out how its driver behaves.
    *
    * @param spec device spec; default: `'auto'`
    * @throws NoLoaderError when there is no OpenCL loader
@@ -81,7 +87,9 @@ export class Device {
    * @throws UsageError when `spec` is empty or `'host'`
    */
   static async open(spec: DeviceSpec = 'auto', options: DeviceOptions = {}): Promise<Device> {
-    return new Device(selectDevice(spec, findDevices()), options);
+    const found = selectDevice(spec, findDevices());
+    const behaviour = await behaviourOf(found.info, () => new Device(found, AS_SPECIFIED));
+    return new Device(found, behaviour, options);
   }
 
   /**

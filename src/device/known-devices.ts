@@ -1,4 +1,5 @@
 import type { KnownDevice } from './device.js';
+import { knownBehaviour } from './driver-probe.js';
 import { capabilitiesOf } from './platform/capabilities.js';
 import { type FoundDevice, findDevices, queryOf } from './platform/platform.js';
 import { selectDevice } from './platform/select-device.js';
@@ -25,7 +26,7 @@ export const bestKnownDevice = (): KnownDevice => known(selectDevice('auto', fin
 
 function known({ info, handle }: FoundDevice): KnownDevice {
   try {
-    return { info, capabilities: capabilitiesOf(info, queryOf(handle)) };
+    return { info, capabilities: capabilitiesOf(info, queryOf(handle), knownBehaviour(info)) };
   } catch (error) {
     throw typedError(error, `query ${info.name}`);
   }

@@ -9,6 +9,8 @@ import { packageFolder } from './package.js';
 export interface SelfTestRecord {
   readonly ok: boolean;
   readonly reason?: string;
+  /** Facts that the test found out. */
+  readonly found?: Readonly<Record<string, number | boolean>>;
   /** Date of the test, ISO. */
   readonly date: string;
 }
@@ -58,12 +60,18 @@ export function readSelfTestRecord(parts: SelfTestKey): SelfTestRecord | undefin
  * Stores a record, at least for this process.
  *
  * @param reason why the variant must not be used; undefined if it may be used
+ * @param found facts that the test found out
  */
-export function storeSelfTestRecord(parts: SelfTestKey, reason: string | undefined): SelfTestRecord {
+export function storeSelfTestRecord(
+  parts: SelfTestKey,
+  reason: string | undefined,
+  found?: SelfTestRecord['found'],
+): SelfTestRecord {
   const key = keyOf(parts);
   const record: SelfTestRecord = {
     ok: reason === undefined,
     ...(reason !== undefined && { reason }),
+    ...(found && { found }),
     date: new Date().toISOString().slice(0, 10),
   };
   const text = `${JSON.stringify({ variant: key, ...record })}\n`;

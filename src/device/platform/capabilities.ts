@@ -6,7 +6,7 @@ import { type DeviceQuery, type Hardware, numberFrom } from '../vendors/hardware
 import { intelHardware } from '../vendors/intel.js';
 import { nvidiaHardware } from '../vendors/nvidia.js';
 import { type DeviceInfo, toNumber } from './platform.js';
-import { type Quirks, quirksOf } from './quirks.js';
+import { AS_SPECIFIED, type DriverBehaviour, type Quirks, quirksOf } from './quirks.js';
 
 /** How work-items of a row vote: by masks in local memory, cl_khr_subgroup_ballot, or PTX in rows of 32 work-items. */
 export type Vote = 'masks' | 'khr' | 'ptx';
@@ -112,9 +112,14 @@ const VENDORS = [
  *
  * @param info description of the device
  * @param query queries its driver
+ * @param behaviour what a probe of the driver found; default: no deviations
  * @throws UsageError when CLSORT_LOCAL_BYTES is not a whole number of bytes above 0
  */
-export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabilities {
+export function capabilitiesOf(
+  info: DeviceInfo,
+  query: DeviceQuery,
+  behaviour: DriverBehaviour = AS_SPECIFIED,
+): Capabilities {
   const extensions = new Set(
     String(query(cl.DEVICE_EXTENSIONS) ?? '')
       .replaceAll('\0', '')
@@ -122,7 +127,7 @@ export function capabilitiesOf(info: DeviceInfo, query: DeviceQuery): Capabiliti
       .filter(Boolean),
   );
   const version = Number(info.version);
-  const driver = quirksOf(info);
+  const driver = quirksOf(info, behaviour);
   // A driver that reports 3.0 but does not know this query has no such atomics.
   const scope = version >= 3 ? toNumber(query(cl.DEVICE_ATOMIC_MEMORY_CAPABILITIES) ?? 0) : 0;
   const words = `${info.platform} ${info.vendor} ${info.name}`;

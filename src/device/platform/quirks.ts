@@ -1,15 +1,21 @@
 import type { DeviceInfo } from './platform.js';
 
-/** Driver behaviour that the capabilities do not show. Every row of the table states its reason. */
-export interface Quirks {
+/** Driver behaviour that a probe kernel finds out (see `behaviourOf`). */
+export interface DriverBehaviour {
   /** Iterations of one loop after which a work-item stops silently. */
   readonly maxLoopIterations: number;
-  /** Whether `-cl-std` is accepted. */
-  readonly acceptsClStd: boolean;
   /** Whether event profiling returns real times. */
   readonly reportsTimes: boolean;
   /** How many times the compiler counts each byte of local memory that a kernel declares. */
   readonly localBytesFactor: number;
+}
+
+/** Behaviour that only the name of a driver shows. Every row of the table states why it cannot be probed. */
+interface NamedQuirks {
+  /** Whether the driver's behaviour is known to be AS_SPECIFIED, so that it needs no probe. */
+  readonly behavesAsSpecified: boolean;
+  /** Whether the tests run on this driver, so that its compiler needs no trial in a child process. */
+  readonly isTested: boolean;
   /** Whether all host calls must come from one thread. */
   readonly singleThreaded: boolean;
   /** Whether this is a simulator, which sorts a few thousand keys a second. */
@@ -30,17 +36,28 @@ export interface Quirks {
   readonly slowProfiling: boolean;
 }
 
+/** Driver behaviour that the capabilities do not show. */
+export interface Quirks extends DriverBehaviour, NamedQuirks {
+  /** Whether `-cl-std` is accepted. */
+  readonly acceptsClStd: boolean;
+}
+
 interface QuirkRow {
   readonly matches: (device: DeviceInfo) => boolean;
-  readonly quirks: Partial<Quirks>;
+  readonly quirks: Partial<NamedQuirks>;
   readonly reason: string;
 }
 
-const NO_QUIRKS: Quirks = {
+/** Behaviour of a driver without deviations. */
+export const AS_SPECIFIED: DriverBehaviour = {
   maxLoopIterations: Number.POSITIVE_INFINITY,
-  acceptsClStd: true,
   reportsTimes: true,
   localBytesFactor: 1,
+};
+
+const NO_QUIRKS: NamedQuirks = {
+  behavesAsSpecified: false,
+  isTested: false,
   singleThreaded: false,
   simulated: false,
   cachesPrograms: false,
@@ -55,37 +72,35 @@ const NO_QUIRKS: Quirks = {
 const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ platform }) => /portable computing language/i.test(platform),
-    quirks: { cachesPrograms: true },
+    quirks: { behavesAsSpecified: true, isTested: true, cachesPrograms: true },
     reason: 'PoCL has its own cache of compiled kernels; a corrupt binary aborts the process',
   },
   {
     matches: ({ type, platform }) => type === 'cpu' && !/oclgrind|rusticl|clover/i.test(platform),
     quirks: { zeroCopy: true },
-    reason: 'a CPU device uses host memory directly when a buffer is created over it',
+    reason:
+      'a CPU device uses host memory directly when a buffer is created over it; Mesa and Oclgrind copy it, which ' +
+      'OpenCL does not show',
   },
   {
-    matches: ({ platform }) => /rusticl/i.test(platform),
-    quirks: { maxLoopIterations: 65_535, reportsTimes: false },
-    reason:
-      'llvmpipe ends a loop after 65,535 iterations of a work-item; rusticl 22 reports all times as zero',
-  },
-  {
-    matches: ({ platform, driver }) => /rusticl/i.test(platform) && Number.parseInt(driver, 10) < 25,
-    quirks: { localBytesFactor: 2 },
-    reason:
-      'rusticl 22 reports and uses twice the local memory that a kernel declares; rusticl 25 does not, and versions ' +
-      'between are untested',
+    matches: ({ type, platform }) => type === 'cpu' && /rusticl/i.test(platform),
+    quirks: { isTested: true },
+    reason: 'the tests run on rusticl over llvmpipe; over a GPU it has another compiler',
   },
   {
     matches: ({ platform }) => /clover/i.test(platform),
-    quirks: { maxLoopIterations: 65_535, acceptsClStd: false, singleThreaded: true },
-    reason:
-      'llvmpipe as above; Clover rejects -cl-std=CL1.2 because its devices are OpenCL 1.1, and it crashed when ' +
-      'it was called from several threads',
+    quirks: { isTested: true, singleThreaded: true },
+    reason: 'Clover crashed when it was called from several threads',
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
-    quirks: { singleThreaded: true, simulated: true, supportsFill: false },
+    quirks: {
+      behavesAsSpecified: true,
+      isTested: true,
+      singleThreaded: true,
+      simulated: true,
+      supportsFill: false,
+    },
     reason:
       'a simulator that is not thread-safe; its check for uninitialised reads sizes its state of a buffer by the ' +
       'last write from the host, and a fill counts as many writes of one word',
@@ -93,6 +108,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ vendor, platform }) => /nvidia/i.test(vendor) && /nvidia cuda/i.test(platform),
     quirks: {
+      behavesAsSpecified: true,
+      isTested: true,
       cachesPrograms: true,
       inlinePtx: true,
       finishIsReliable: true,
@@ -108,11 +125,14 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
 /** Why algorithms whose work-groups wait for each other cannot run on a device with `maxLoopIterations`. */
 export const NO_LONG_WAITS = 'the driver silently ends long loops, such as waits for other work-groups';
 
-/** Returns the quirks of a device: those of all matching rows, where a later row overrides an earlier one. */
-export function quirksOf(device: DeviceInfo): Quirks {
-  return Object.assign(
-    {},
-    NO_QUIRKS,
-    ...QUIRK_ROWS.filter((row) => row.matches(device)).map((row) => row.quirks),
-  );
+/**
+ * Returns the quirks of a device: those of all matching rows, where a later row overrides an earlier one.
+ *
+ * @param behaviour what a probe found; default: no deviations
+ */
+export function quirksOf(device: DeviceInfo, behaviour: DriverBehaviour = AS_SPECIFIED): Quirks {
+  const rows = QUIRK_ROWS.filter((row) => row.matches(device)).map((row) => row.quirks);
+  // Before OpenCL 1.2, compilers reject -cl-std=CL1.2.
+  const acceptsClStd = Number(device.version) >= 1.2;
+  return Object.assign({ acceptsClStd }, behaviour, NO_QUIRKS, ...rows);
 }

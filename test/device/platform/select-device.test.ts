@@ -99,14 +99,25 @@ test('an empty device raises a UsageError', (t) => {
   t.throws(() => selectDevice('  ', found), { instanceOf: UsageError });
 });
 
-test('quirks follow the platform: rusticl ends long loops, and PoCL uses host memory', (t) => {
-  const rusticl = quirksOf(device('0:0', { platform: 'rusticl' }).info);
-  t.is(rusticl.maxLoopIterations, 65_535);
-  t.false(rusticl.zeroCopy);
-  const localMemory = (driver: string) =>
-    quirksOf(device('0:0', { platform: 'rusticl', driver }).info).localBytesFactor;
-  t.deepEqual(['22.3.6', '25.0.7-2', 'unknown'].map(localMemory), [2, 1, 1]);
-  t.true(quirksOf(found[0]?.info ?? device('', {}).info).zeroCopy);
+test('host memory and trust in a compiler follow the platform', (t) => {
+  const ofCpu = (platform: string) => quirksOf({ ...device('0:0', { platform }).info, type: 'cpu' });
+  t.false(ofCpu('rusticl').zeroCopy);
+  t.true(ofCpu('Portable Computing Language').zeroCopy);
+  t.true(ofCpu('rusticl').isTested);
+  t.false(quirksOf({ ...device('0:0', { platform: 'rusticl' }).info, type: 'gpu' }).isTested);
+  t.false(ofCpu('rusticl').behavesAsSpecified);
+});
+
+test('what a probe found is part of the quirks, whatever the name of the driver', (t) => {
+  const { info } = device('0:0', { platform: 'rusticl' });
+  t.is(quirksOf(info).maxLoopIterations, Number.POSITIVE_INFINITY);
+  const found = { maxLoopIterations: 65_535, reportsTimes: false, localBytesFactor: 2 };
+  t.like(quirksOf(info, found), found);
+});
+
+test('-cl-std is used from OpenCL 1.2 on', (t) => {
+  const accepts = (version: string) => quirksOf({ ...device('0:0', {}).info, version }).acceptsClStd;
+  t.deepEqual(['1.0', '1.1', '1.2', '3.0'].map(accepts), [false, false, true, true]);
 });
 
 test('the driver environment lists variables that select devices, and no cache folders', (t) => {
