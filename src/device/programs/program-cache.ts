@@ -53,7 +53,7 @@ export class ProgramCache {
 
   /**
    * Passes the cached binary to `use`, if there is a valid one. Meanwhile its file has another name, so that a binary
-   * that crashes the process is not tried again.
+   * that crashes the process is not tried again. In a cache that cannot be written, the file keeps its name.
    *
    * @returns the result of `use`; undefined without a binary, or when the driver rejected it
    */
@@ -66,8 +66,9 @@ export class ProgramCache {
     if (!binary) return undefined;
     try {
       renameSync(path, loadingPath);
-    } catch {
-      return undefined; // another process is trying it
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined; // another process is trying it
+      return use(binary).catch(() => undefined);
     }
     const result = await use(binary).catch(() => undefined);
     try {

@@ -1,5 +1,7 @@
 /** Binaries of programs on disk: used once they exist, and never when anything about them is wrong. */
 import {
+  chmodSync,
+  chownSync,
   cpSync,
   mkdtempSync,
   readdirSync,
@@ -17,6 +19,8 @@ import type { DeviceInfo } from '../../../src/device/platform/platform.js';
 import { quirksOf } from '../../../src/device/platform/quirks.js';
 import { MAX_FILES, ProgramCache } from '../../../src/device/programs/program-cache.js';
 import { enqueueGlobalHistogram } from '../../../src/primitives/histogram.js';
+import { takeCacheWarning } from '../../../src/util/cache.js';
+import { readSelfTestRecord, storeSelfTestRecord } from '../../../src/util/self-test-records.js';
 import { deviceNames, PLATFORMS } from '../../each-device.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'clsort-programs-'));
@@ -157,6 +161,46 @@ test.serial('a binary that the driver rejects or that crashes the process is not
   void cacheOf().load(text, () => new Promise(() => undefined)); // as if the process ended here
   t.is(await cacheOf().load(text, async (found) => found), undefined);
 });
+
+/** Runs `use` while the cache belongs to this user but cannot be written. Root uses it as another user. */
+async function withReadOnlyCache(use: () => Promise<void>): Promise<void> {
+  const all = [folder, ...readdirSync(folder, { recursive: true }).map((name) => join(folder, String(name)))];
+  const isRoot = process.geteuid?.() === 0;
+  const user = isRoot ? 65_534 : (process.geteuid?.() ?? 0);
+  if (isRoot) for (const path of all) chownSync(path, user, user);
+  for (const path of [folder, programs]) chmodSync(path, 0o500);
+  process.seteuid?.(user);
+  try {
+    await use();
+  } finally {
+    process.seteuid?.(isRoot ? 0 : user);
+    if (isRoot) for (const path of all) chownSync(path, 0, 0);
+    for (const path of [folder, programs]) chmodSync(path, 0o700);
+  }
+}
+
+test.serial(
+  'a read-only cache is read, nothing is written, and a missing entry causes one warning',
+  async (t) => {
+    empty();
+    const binary = Uint8Array.of(1, 2, 3);
+    const key = ['P', 'D', '1', 'variant'] as const;
+    cacheOf().save(text, binary);
+    t.true(storeSelfTestRecord(key, undefined).ok);
+    const before = readdirSync(folder, { recursive: true });
+    await withReadOnlyCache(async () => {
+      for (let i = 0; i < 2; i++) t.deepEqual(await cacheOf().load(text, async (found) => found), binary);
+      t.is(await cacheOf().load(text, () => Promise.reject(new Error('no'))), undefined);
+      t.true(readSelfTestRecord(key)?.ok);
+      t.is(takeCacheWarning(), undefined);
+      cacheOf().save({ ...text, options: '-DA=2' }, binary);
+      t.regex(takeCacheWarning()?.message ?? '', /permission denied/);
+      cacheOf().save({ ...text, options: '-DA=3' }, binary);
+      t.is(takeCacheWarning(), undefined);
+    });
+    t.deepEqual(readdirSync(folder, { recursive: true }), before);
+  },
+);
 
 test.serial('the cache size is limited: the files that were used longest ago are deleted', async (t) => {
   empty();
