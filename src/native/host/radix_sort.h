@@ -94,7 +94,10 @@ class RadixSort {
         window_(static_cast<Key>(arguments.codec[kMask])),
         threads_(threads) {}
 
-  /** @return whether there was enough memory; if not, results outside the memory of the input are undefined */
+  /**
+   * @return whether there was enough memory; if not, results in the memory of the input are a permutation of it, and
+   *   others are undefined
+   */
   bool Run() {
     if (arguments_.n == 0) return true;
     if constexpr (!kHasPayload && sizeof(Key) <= 2) {
@@ -103,17 +106,21 @@ class RadixSort {
         return CountingSort(arguments_.keys, arguments_.n, codec_, arguments_.sorted, threads_);
       }
     }
-    own_ = BorrowWorkspace();
-    if (!own_) return false;
     if (arguments_.offsets) {
       AddLargeSegments();
     } else {
       Add({0, arguments_.n, 0, kInput, window_});
     }
+    own_ = BorrowWorkspace();
+    if (!own_) failed_ = true;
     while (!failed_ && !ranges_.empty()) PartitionRanges();
-    if (!failed_) SortPieces();
-    if (!failed_ && arguments_.offsets) SortSmallSegments();
-    ReturnWorkspace(std::move(own_));
+    if (failed_) {
+      if (in_place()) FinishAll();
+    } else {
+      SortPieces();
+      if (arguments_.offsets) SortSmallSegments();
+    }
+    if (own_) ReturnWorkspace(std::move(own_));
     return !failed_;
   }
 
@@ -210,6 +217,16 @@ class RadixSort {
       WriteCodes(codes, count, at);
       WritePayloads(payloads, count, at);
     }
+  }
+
+  /** Writes all elements in their present order, for which it needs no memory. */
+  void FinishAll() const {
+    for (const Range& range : ranges_) Finish(range);
+    for (const Range& range : pieces_) Finish(range);
+    if (!arguments_.offsets) return;
+    ForSegments(0, arguments_.n, [&](const Range& range) {
+      if (range.n <= kPiece) Finish(range);
+    });
   }
 
   /** Sorts a range that fits the cache, and writes the result. */
@@ -333,24 +350,36 @@ class RadixSort {
     return best;
   }
 
-  /** Partitions all ranges once: those with many keys by all threads, the others at the same time, each by one thread. */
+  /**
+   * Partitions all ranges once: those with many keys by all threads, the others at the same time, each by one thread.
+   * Without memory, the ranges stay as they are.
+   */
   void PartitionRanges() {
     const std::vector<Range> ranges = std::exchange(ranges_, {});
+    const auto partition = [&](const Range& range, Threads& threads, Workspace& workspace) {
+      if (!failed_ && Partition(range, threads, workspace)) return;
+      failed_ = true;
+      Add(range);
+    };
     std::vector<Range> others;
     for (const Range& range : ranges) {
       if (range.n < arguments_.n / (2 * threads_.count())) {
         others.push_back(range);
-      } else if (!Partition(range, threads_, *own_)) {
-        failed_ = true;
+      } else {
+        partition(range, threads_, *own_);
       }
     }
     For(threads_, *own_, others.size(), [&](size_t i, Workspace& workspace) {
       OneThread one(threads_);
-      if (!failed_ && !Partition(others[i], one, workspace)) failed_ = true;
+      partition(others[i], one, workspace);
     });
   }
 
-  /** Partitions a range that does not fit the cache. @return whether there was enough memory */
+  /**
+   * Partitions a range that does not fit the cache.
+   *
+   * @return whether there was enough memory; if not, nothing has changed
+   */
   bool Partition(const Range& range, Threads& threads, Workspace& own) {
     if (range.mask == 0) return AddSorted(range);
     const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);

@@ -102,10 +102,12 @@ bool Sort::RunWith(host::Threads& threads) const {
     std::memcpy(copy.as<char>(), from, arguments.n * value_bytes);
     from = copy.as<char>();
   }
-  if (!RadixSort<Key, uint32_t>(arguments, threads).Run()) return false;
-  if (threads.stopped() && arguments.sorted != arguments.keys) return true;
+  const bool enough = RadixSort<Key, uint32_t>(arguments, threads).Run();
+  // Keys in the memory of the input are a permutation of it now, which the values have to follow.
+  const bool incomplete = !enough || threads.stopped();
+  if (incomplete && arguments.sorted != arguments.keys) return enough;
   host::Gather({from, arguments.n, value_bytes}, positions.as<uint32_t>(), arguments.n, moved.data, false, threads);
-  return true;
+  return enough;
 }
 
 bool Sort::Run(host::Threads& threads) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,6 +12,20 @@
 #include <vector>
 
 #include "../../../src/native/host/radix_sort.h"
+
+/** Allocations before one that fails; the linker replaces the functions by these (`--wrap`). */
+static std::atomic<long> allocations_left{LONG_MAX};
+
+extern "C" {
+void* __real_aligned_alloc(size_t alignment, size_t bytes);
+void* __real__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t& tag);
+void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
+  return allocations_left-- == 0 ? nullptr : __real_aligned_alloc(alignment, bytes);
+}
+void* __wrap__ZnamRKSt9nothrow_t(size_t bytes, const std::nothrow_t& tag) {
+  return allocations_left-- == 0 ? nullptr : __real__ZnamRKSt9nothrow_t(bytes, tag);
+}
+}
 
 namespace {
 
@@ -66,6 +81,7 @@ std::vector<Key> MakeKeys(size_t n, int kind) {
     if (kind == 3) key = n - i;
     if (kind == 4) key = bits & 3;
     if (kind == 5) key = bits & random() & random() & random();
+    if (kind == 6) key = static_cast<Key>(bits) >> (random() % 3 * sizeof(Key) * 5 / 2);  // no digit spreads the keys evenly
     keys[i] = static_cast<Key>(key);
   }
   return keys;
@@ -122,6 +138,39 @@ void Test(size_t n, int kind, unsigned threads, bool is_float, bool descending, 
   sorts++;
 }
 
+/** Sorts keys and their positions in place, once for each allocation that can fail. They stay a permutation. */
+template <typename Key>
+void TestExhaustedMemory(size_t n, unsigned threads) {
+  const Key all = static_cast<Key>(~Key{0});
+  const auto words = CodecWords<Key>(true, false, all);
+  const auto keys = MakeKeys<Key>(n, 6);
+  NewThreads pool(threads, false);
+  long faults = 0;
+  for (bool enough = false; !enough; faults++) {
+    std::vector<Key> sorted(keys);
+    std::vector<uint32_t> values(n);
+    for (size_t i = 0; i < n; i++) values[i] = static_cast<uint32_t>(i);
+    SortArguments arguments{};
+    arguments.keys = arguments.sorted = reinterpret_cast<char*>(sorted.data());
+    arguments.n = n;
+    arguments.codec = words.data();
+    arguments.moved = reinterpret_cast<char*>(values.data());
+    arguments.values = {arguments.moved, sizeof(uint32_t)};
+    arguments.moved_bytes = sizeof(uint32_t);
+    allocations_left = faults;
+    enough = RadixSort<Key, uint32_t>(arguments, pool).Run();
+    allocations_left = LONG_MAX;
+    std::vector<bool> seen(n);
+    for (size_t i = 0; i < n; i++) {
+      if (values[i] >= n || seen[values[i]] || sorted[i] != keys[values[i]]) Fail("permutation", n, 6, threads);
+      seen[values[i]] = true;
+    }
+    sorts++;
+  }
+  // The first partition allocates two arrays for counts, two for elements; others follow.
+  if (faults < 8) Fail("number of allocations", n, 6, threads);
+}
+
 template <typename Key>
 void TestKeys(bool is_float) {
   const Key all = static_cast<Key>(~Key{0}), middle = static_cast<Key>(all >> 2 & ~Key{3});
@@ -144,5 +193,9 @@ int main() {
   TestKeys<uint32_t>(false);
   TestKeys<uint32_t>(true);
   TestKeys<uint64_t>(true);
+  for (unsigned threads : {1u, 3u}) {
+    TestExhaustedMemory<uint32_t>(1500001, threads);
+    TestExhaustedMemory<uint64_t>(500001, threads);
+  }
   std::printf("%d sorts passed\n", sorts);
 }
