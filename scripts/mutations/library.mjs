@@ -458,8 +458,8 @@ export const LIBRARY = [
   {
     name: 'help: the width of the terminal is ignored',
     file: 'src/cli/help.ts',
-    find: 'base(columns || WIDTH)',
-    replace: 'base(MAX_WIDTH)',
+    find: 'Math.max(columns || WIDTH, MIN_WIDTH)',
+    replace: 'MAX_WIDTH',
     tests: [tests('cli/help')],
   },
   {
