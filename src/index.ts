@@ -17,6 +17,7 @@ export { close } from './sort/api/default-sorter.js';
 export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export type { Keys } from './sort/calls/array-store.js';
+export type { CallMessage } from './sort/calls/call-channel.js';
 export { DeviceArray } from './sort/model/device-array.js';
 export type {
   AdvancedOptions,

@@ -61,6 +61,7 @@ const guides = [
       { text: 'Operations and options', link: '/guides/operations' },
       { text: 'In a web server', link: '/guides/web-server' },
       { text: 'In workers', link: '/guides/workers' },
+      { text: 'Trace calls', link: '/guides/trace-calls' },
       { text: 'Device arrays', link: '/guides/device-arrays' },
       { text: 'Segments and many arrays', link: '/segments' },
       { text: 'OpenCL directly', link: '/guides/opencl' },

@@ -7,6 +7,7 @@ import { inspectLine } from '../../util/inspect-line.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { ArrayStore } from '../calls/array-store.js';
+import { isListening, publishCall } from '../calls/call-channel.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
 import type { DeviceArray } from '../model/device-array.js';
@@ -62,7 +63,8 @@ export class SorterOperations implements AsyncDisposable {
         c: unknown,
         d: unknown,
       ): unknown {
-        return run(this.#context, a, b, c, d);
+        if (!isListening()) return run(this.#context, a, b, c, d);
+        return this.#publish(name, () => run(this.#context, a, b, c, d) as Promise<unknown>);
       };
       Object.defineProperty(value, 'name', { value: name });
       const property = { value, writable: true, configurable: true };
@@ -107,6 +109,17 @@ export class SorterOperations implements AsyncDisposable {
       shardedArrays: () => this.#shardedArrays,
       partPool: this.#partPool,
     };
+  }
+
+  /** Runs a call and publishes its message. Other calls may take the returned promise as an input. */
+  #publish(operation: string, run: () => Promise<unknown>): Promise<unknown> {
+    let call: Promise<unknown> | undefined;
+    const published = publishCall(operation, () => {
+      call = run();
+      return call;
+    });
+    if (call) this.#calls.alias(published, call);
+    return published;
   }
 
   /** The opened device, or the best of several; undefined when the host engine sorts. */

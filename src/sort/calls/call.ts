@@ -16,7 +16,8 @@ import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
 import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
-import { type Outcome, reportOf } from '../model/report.js';
+import { type Outcome, reportDevice, reportOf } from '../model/report.js';
+import { currentRecord } from './call-channel.js';
 import { PlanSelector, Refusal } from './plan-selector.js';
 import { MIN_CHUNK_KEYS } from './policy.js';
 import { sortInChunks } from './sort-in-chunks.js';
@@ -201,6 +202,8 @@ export class Call {
     this.#execution = execution;
     this.settings = context.settings;
     this.columns = context.backend.columns(context.settings);
+    const record = currentRecord();
+    if (record) record.device = reportDevice(context.backend.info);
   }
 
   /**
@@ -285,7 +288,11 @@ export class Call {
   #report({ keys: { n, dtype }, settings }: SortJob, started: number, outcome: Outcome): void {
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: n, total: n });
-    settings.onReport?.(reportOf({ n, dtype, started, outcome, info: this.#context.backend.info }));
+    const record = currentRecord();
+    if (!record && !settings.onReport) return;
+    const report = reportOf({ n, dtype, started, outcome, info: this.#context.backend.info });
+    record?.reports.push(report);
+    settings.onReport?.(report);
   }
 
   /**

@@ -7,6 +7,7 @@ import { lostArrayError } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
 import { needsDevice, type SortSettings } from '../model/options.js';
 import { Execution, type ExecutionBody } from './call.js';
+import { currentRecord } from './call-channel.js';
 import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
 import { BackgroundCompiler, SortBatcher } from './sort-batcher.js';
 
@@ -140,11 +141,19 @@ export class Calls {
     return result;
   }
 
+  /** Lets a promise stand for that of a call where it is an input of another call. */
+  alias(promise: PromiseLike<unknown>, call: PromiseLike<unknown>): void {
+    const dependency = this.#dependencies.get(call);
+    if (dependency) this.#dependencies.set(promise, dependency);
+  }
+
   /** Runs a call when it is its turn, and waits for it. */
   execute<T>(task: Task, body: ExecutionBody<T>): Promise<T> {
     const { n, dependency, onHost } = task;
     const session = this.sessionFor(task);
     const { backend } = session;
+    const record = currentRecord();
+    if (record) record.n += n;
     let execution: Promise<T>;
     if (!onHost && canOverlap(task)) {
       execution = this.#runInOrder(task, body, session, backend);

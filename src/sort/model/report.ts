@@ -100,7 +100,7 @@ export function reportOf({
   return {
     n,
     dtype,
-    device: plan.engine === 'host' || !info ? HOST : describe(info),
+    device: reportDevice(plan.engine === 'host' ? undefined : info),
     algorithm: plan.algorithm,
     ...(plan.facts && { facts: plan.facts }),
     bitRange: plan.bitRange,
@@ -136,13 +136,12 @@ export function sharedReport(
   };
 }
 
-const describe = ({ name, type, platform, driver, id }: DeviceInfo): ReportDevice => ({
-  name,
-  type,
-  platform,
-  driver,
-  id,
-});
+/** Returns the device of a report: the host engine if there is no device. */
+export const reportDevice = (info: DeviceInfo | undefined): ReportDevice => {
+  if (!info) return HOST;
+  const { name, type, platform, driver, id } = info;
+  return { name, type, platform, driver, id };
+};
 
 /** Combines launches of the same stage, in order of first appearance. */
 function summarize(times: readonly StageTime[]): StageReport[] {

@@ -1,0 +1,63 @@
+/** The diagnostics channel of calls. Without a subscriber, a call only checks that there is none. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel } from 'node:diagnostics_channel';
+import type { ReportDevice, SortReport } from '../model/report.js';
+
+/** Message of the diagnostics channel `clsort:call`, published when a call of an operation has ended. */
+export interface CallMessage {
+  /** Name of the method, such as `topK`. */
+  readonly operation: string;
+  /** Number of elements that the call processed; 0 if it failed before it began, and without elements. */
+  readonly n: number;
+  /** Device that the call ran on, or the host; missing like the elements. */
+  readonly device?: ReportDevice;
+  /**
+   * Reports of the sorts that the call consists of. A device records stages only with option `onReport`. Small sorts
+   * that were combined are reported by one of their calls.
+   */
+  readonly reports: readonly SortReport[];
+  /** Error that the call rejected with; missing if it succeeded. */
+  readonly error?: unknown;
+  /** Wall-clock seconds from the call to its end. */
+  readonly seconds: number;
+}
+
+/** What is known of a call that has not ended. */
+interface CallRecord {
+  n: number;
+  device?: ReportDevice;
+  readonly reports: SortReport[];
+}
+
+const calls = channel('clsort:call');
+const records = new AsyncLocalStorage<CallRecord>();
+
+/** Whether the channel has a subscriber. */
+export const isListening = (): boolean => calls.hasSubscribers;
+
+/** Returns the record of the call that the caller belongs to; undefined without a subscriber. */
+export const currentRecord = (): CallRecord | undefined =>
+  calls.hasSubscribers ? records.getStore() : undefined;
+
+/** Runs a call and publishes its message. Settles as the call does. */
+export async function publishCall<T>(operation: string, run: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  const record: CallRecord = { n: 0, reports: [] };
+  const publish = (failure?: { readonly error: unknown }): void => {
+    const message: CallMessage = {
+      operation,
+      ...record,
+      ...failure,
+      seconds: (performance.now() - started) / 1000,
+    };
+    calls.publish(message);
+  };
+  try {
+    const result = await records.run(record, run);
+    publish();
+    return result;
+  } catch (error) {
+    publish({ error });
+    throw error;
+  }
+}
