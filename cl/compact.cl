@@ -4,6 +4,7 @@
  *   compact_part_counts  otherwise two launches: each group counts the selected elements of its part,
  *   compact_parts        and then stores them at their positions
  *
+ *   ONCE    1: compact_once; 0: the other two
  *   CHOOSE  0: mask bytes that are not 0; 1: keys whose codes are in a range; 2: of sorted keys, the first of each run
  *           of equal ones
  *   GIVE    1: the keys; 2: also their positions; 3: their positions, and the keys of another array at these positions
@@ -21,8 +22,8 @@ typedef uint operand_t;
 #include "tile_scan.clh"
 #include "look_back.clh"
 
-#if !defined(CHOOSE) || !defined(GIVE)
-# error "CHOOSE and GIVE: set by src/primitives/compact.ts"
+#if !defined(ONCE) || !defined(CHOOSE) || !defined(GIVE)
+# error "ONCE, CHOOSE and GIVE: set by src/primitives/compact.ts"
 #endif
 
 #ifndef IN_LANES
@@ -386,6 +387,7 @@ INLINE uint count_part(SELECTION_PARAMETERS, ulong at, ulong stop)
 }
 #endif
 
+#if !ONCE
 /* @post counts[part] = selected elements of the part; a part is `tiles` tiles long */
 PRIMITIVE_KERNEL void compact_part_counts(SELECTION_PARAMETERS, __global uint *counts, uint tiles)
 {
@@ -448,6 +450,8 @@ PRIMITIVE_KERNEL void compact_parts(SELECTION_PARAMETERS, PLACE_PARAMETERS, __gl
 #endif
 }
 
+#else
+
 /* @param control  tickets, see take_tile; after a margin the states of all tiles
  * @param launch   a number that no launch has used since the states were cleared
  * @post result_words[slot] = number of selected elements */
@@ -480,3 +484,4 @@ PRIMITIVE_KERNEL void compact_once(SELECTION_PARAMETERS, PLACE_PARAMETERS, __glo
     place_tile(PLACES, start, n, keys, chosen, before, total, origin, NO_REST, placed, HELD_KEYS);
 #endif
 }
+#endif

@@ -4,6 +4,7 @@
  *   scan_part_totals   otherwise two launches: each group reduces its part of the keys,
  *   scan_parts         and scans it, starting with the total of the preceding parts
  *
+ *   ONCE      1: scan_once; 0: the other two
  *   IN_LANES  1: a group is one work-item with its own vector unit, which scans 16 keys at once
  *
  * See combine.clh, vector_keys.clh, tile_scan.clh and look_back.clh for further macros that the host sets.
@@ -13,6 +14,9 @@
 #include "primitive.clh"
 #include "tile_scan.clh"
 
+#ifndef ONCE
+# error "ONCE: 0 or 1, set by src/primitives/prefix-scan.ts"
+#endif
 #define TILE_KEYS (ROUNDS * GROUP_SIZE * VECTOR_KEYS)
 
 /* Loads the VECTOR_KEYS operands from `at` on: IDENTITY after the last key. */
@@ -191,6 +195,7 @@ INLINE void scan_part(__global const key_t *in, __global key_t *out, ulong at, u
 }
 #endif
 
+#if !ONCE
 /* @post totals[part] = all keys of the part combined; a part is `tiles` tiles long */
 PRIMITIVE_KERNEL void scan_part_totals(__global const key_t *in, __global operand_t *totals, ulong n, uint tiles,
                                        codec_t codec)
@@ -268,7 +273,7 @@ PRIMITIVE_KERNEL void scan_parts(__global const key_t *in, __global key_t *out, 
 #endif
 }
 
-#if !FLOAT_OPERANDS
+#else
 #include "look_back.clh"
 
 #if HELD

@@ -5,11 +5,11 @@
  * selected. The selected keys keep their input order, so a stable sort of them equals the start of a stable sort of
  * all keys.
  *
- *   select_count  digits of the keys that can still be the threshold
- *   select_digit  one group: the next digit of the threshold
- *   select_sums   keys below and equal to the threshold in the part of each group
- *   (an exclusive scan of these sums)
- *   select_write  the selected keys and their positions
+ *   select_count    digits of the keys that can still be the threshold
+ *   select_digit    one group: the next digit of the threshold
+ *   select_sums     keys below and equal to the threshold in the part of each group
+ *   select_offsets  one group: an exclusive scan of these sums
+ *   select_write    the selected keys and their positions
  */
 #include "key_codec.clh"
 #include "work_group_scan.clh"
@@ -110,7 +110,25 @@ GROUP_KERNEL void select_sums(__global const key_t *keys, __global const ulong *
     }
 }
 
-/* @pre  sums = the exclusive scan of select_sums; per_group is a multiple of GROUP_SIZE
+/* One group. Scans all sums of select_sums in place, exclusively: its own kernel, because the program of a scan of any
+ * length takes longer to compile than this one. */
+GROUP_KERNEL void select_offsets(__global uint *sums, uint count)
+{
+    __local uint scratch[WORK_GROUP_SCAN_WORDS];
+    const uint share = (count + GROUP_SIZE - 1) / GROUP_SIZE;
+    const uint first = min((uint)get_local_id(0) * share, count), last = min(first + share, count);
+    uint sum = 0;
+    for (uint i = first; i < last; i++)
+        sum += sums[i];
+    uint before = work_group_scan(sum, GROUP_SIZE, scratch);
+    for (uint i = first; i < last; i++) {
+        const uint own = sums[i];
+        sums[i] = before;
+        before += own;
+    }
+}
+
+/* @pre  sums from select_offsets; per_group is a multiple of GROUP_SIZE
  * @post the k selected keys and their positions, in input order */
 GROUP_KERNEL void select_write(__global const key_t *keys, __global const ulong *state, __global const uint *sums,
                                __global key_t *selected, __global uint *positions, ulong n, ulong per_group, codec_t codec)

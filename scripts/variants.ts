@@ -64,7 +64,11 @@ const FOR_KEYS: readonly (readonly [
   ['select_segments.cl', ['select_segments']],
   ['top_short.cl', ['top_short'], { SEGMENT: 512, FIRST: 128, ROWS: 0 }],
   ['top_short.cl', ['top_short'], { SEGMENT: 4096, FIRST: 512, ROWS: 1 }],
-  ['top_k.cl', ['select_count', 'select_digit', 'select_sums', 'select_write'], { SELECT_BITS }],
+  [
+    'top_k.cl',
+    ['select_count', 'select_digit', 'select_sums', 'select_offsets', 'select_write'],
+    { SELECT_BITS },
+  ],
   ['key_range_probe.cl', ['key_range_probe']],
   ['search_sorted.cl', ['search_sorted']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],

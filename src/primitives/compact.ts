@@ -5,11 +5,12 @@ import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
 import { StatusWords } from '../device/status-words.js';
 import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { keyCodec } from '../keys/key-codec.js';
+import { encode, keyCodec } from '../keys/key-codec.js';
 import { MismatchError } from '../util/errors.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
-import { LookBack, passesSelfTest } from './look-back.js';
+import { Random } from '../util/random.js';
+import { keysOfPicks, LookBack, passesSelfTest, TEST_TILES } from './look-back.js';
 import {
   buildPrimitive,
   defaultTileTuning,
@@ -37,6 +38,7 @@ export interface CompactWork {
   readonly choice: Selection;
   /** Receives the selected keys and, with `rest`, the others after them; holds n keys. */
   readonly to: Buffer | Heads;
+  /** Only for a shape with `inParts`. */
   readonly rest?: boolean;
 }
 
@@ -53,6 +55,8 @@ export interface CompactShape {
   readonly dtype: Dtype;
   readonly by: keyof typeof PROGRAMS;
   readonly tuning?: PrimitiveTuning;
+  /** Whether keys are read twice. Default: only if groups cannot wait for each other. */
+  readonly inParts?: boolean;
 }
 
 const PROGRAMS = {
@@ -65,16 +69,21 @@ const ANY_RANGE: CodeRange = { low: 1n, high: 0n, not: false };
 
 const definesOf = ({ by }: CompactShape) => PROGRAMS[by];
 
-/** Builds the program of a compaction. @throws UnsupportedError, BuildError */
+const KERNELS = { once: ['compact_once'], parts: ['compact_part_counts', 'compact_parts'] };
+
+const tuningOf = (device: Device, { dtype, by, tuning }: CompactShape): PrimitiveTuning =>
+  tuning ?? defaultTileTuning(device, by.endsWith('heads') ? 'unique' : 'compact', dtype);
+
+/** Builds the program of a compaction: one of its two forms. @throws UnsupportedError, BuildError */
 export function buildCompaction(device: Device, shape: CompactShape): MaybePromise<PrimitiveProgram> {
-  const {
-    dtype,
-    by,
-    tuning = defaultTileTuning(device, by.endsWith('heads') ? 'unique' : 'compact', dtype),
-  } = shape;
-  const kernels = ['compact_part_counts', 'compact_parts', 'compact_once'];
-  return buildPrimitive(device, 'compact.cl', kernels, dtype, definesOf(shape), tuning);
+  const tuning = tuningOf(device, shape);
+  const once = isOnce(shape, tuning);
+  const defines = { ...definesOf(shape), ONCE: once ? 1 : 0 };
+  return buildPrimitive(device, 'compact.cl', KERNELS[once ? 'once' : 'parts'], shape.dtype, defines, tuning);
 }
+
+const isOnce = ({ inParts = false }: CompactShape, { lookBack }: PrimitiveTuning): boolean =>
+  !inParts && lookBack > 0;
 
 /**
  * Stream compaction: stores the selected elements contiguously, in input order.
@@ -101,20 +110,21 @@ export class Compaction {
 
   /** @throws UnsupportedError, BuildError */
   static create(device: Device, shape: CompactShape): MaybePromise<Compaction> {
-    const { dtype, by, tuning } = shape;
-    const name = `${dtype} ${by} ${tuning ? nameOfTuning(tuning) : ''}`;
+    const { dtype, by, tuning, inParts = false } = shape;
+    const name = `${dtype} ${by} ${inParts} ${tuning ? nameOfTuning(tuning) : ''}`;
     return Compaction.#created.get(device, name, () => Compaction.#create(device, shape));
   }
 
   static async #create(device: Device, shape: CompactShape): Promise<Compaction> {
     const built = await buildCompaction(device, shape);
+    const compaction = new Compaction(device, built, shape, isOnce(shape, built.tuning));
+    if (!compaction.once) return compaction;
     const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), built.tuning]);
-    const test = () => selfTest(new Compaction(device, built, shape, true));
-    const once = built.tuning.lookBack > 0 && (await passesSelfTest(device, name, test));
-    return new Compaction(device, built, shape, once);
+    const passes = await passesSelfTest(device, name, () => selfTest(compaction));
+    return passes ? compaction : Compaction.#create(device, { ...shape, inParts: true });
   }
 
-  /** True if keys are read once (without `rest`). */
+  /** True if keys are read once. */
   get once(): boolean {
     return this.#once;
   }
@@ -144,7 +154,7 @@ export class Compaction {
       'places' in to ? [to.keys, input, positions, to.places] : [to, keys, keys, to];
     const slot = StatusWords.uninitialized(device, 1);
     const status: KernelArgument[] = [slot.buffer, u32(slot.firstWord)];
-    if (this.#once && !rest) {
+    if (this.#once) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
       const args = [...chooses, ...places, control, u32(launch), ...status];
@@ -168,39 +178,53 @@ export class Compaction {
   }
 }
 
-/** Checks that a compaction of several tiles by look-back gives the same result as one in parts. */
+/** Checks a compaction of several tiles by look-back against a loop on the host. */
 async function selfTest(compaction: Compaction): Promise<boolean> {
   const { device, tileKeys, shape } = compaction;
+  const { dtype, by } = shape;
   const { queue, pool } = device;
-  const { bytes, width } = dtypeInfo(shape.dtype);
-  const n = 40 * tileKeys + 3;
-  const keys = Uint8Array.from({ length: n * bytes }, (_, i) => ((i * 0x9e3779b1) >>> 23) & 0x81);
-  const backwards = Uint32Array.from({ length: n }, (_, i) => n - 1 - i);
+  const { bytes, width } = dtypeInfo(dtype);
+  const n = TEST_TILES * tileKeys + 3;
+  const top = 1n << BigInt(width - 1);
+  const range: CodeRange = { low: 0n, high: top, not: false };
+  const four = [0n, 1n, top, top | 1n];
+  const isInRange = four.map((bits) => encode(keyCodec(dtype), bits) <= range.high);
+  const picks = new Random(n).bytes(n).map((byte) => byte & 3);
+  const keys = keysOfPicks(dtype, picks, four);
+  const isChosen = (i: number): boolean => {
+    const pick = picks[i] as number;
+    if (by === 'mask') return pick !== 0;
+    return by === 'range' ? isInRange[pick] === true : i === 0 || pick !== picks[i - 1];
+  };
+  const chosen: number[] = [];
+  for (let i = 0; i < n; i++) if (isChosen(i)) chosen.push(i);
+  const backwards = Uint32Array.from(picks, (_, i) => n - 1 - i);
+  const moves = by === 'moved heads';
+  const expected = keysOfPicks(
+    dtype,
+    Uint8Array.from(chosen, (i) => picks[moves ? n - 1 - i : i] as number),
+    four,
+  );
+  const made = new Uint8Array(expected.byteLength);
+  const places = new Uint32Array(chosen.length);
   const givesPlaces = definesOf(shape).GIVE > 1;
-  const results = [false, true].map(() => ({ keys: new Uint8Array(n * bytes), places: new Uint32Array(n) }));
-  const counts: (() => number)[] = [];
-  pool.withBuffers([n * bytes, n * 4, n * bytes, n * 4], (input, positions, output, places) => {
+  let count = (): number => 0;
+  const sizes = [n * bytes, n, n * 4, n * bytes, n * 4];
+  pool.withBuffers(sizes, (input, mask, positions, output, beside) => {
     queue.write(input, keys);
+    queue.write(mask, picks);
     queue.write(positions, backwards);
-    const by: Record<CompactShape['by'], Selection> = {
-      mask: { mask: input },
-      range: { low: 0n, high: 1n << BigInt(width - 1), not: false },
-      heads: 'heads',
-      'moved heads': 'heads',
-    };
-    const moved = shape.by === 'moved heads' && { moved: { input, positions } };
-    const to = givesPlaces ? { keys: output, places, ...moved } : output;
-    for (const [i, rest] of [false, true].entries()) {
-      counts.push(compaction.enqueue({ keys: input, n, choice: by[shape.by], to, rest }));
-      queue.read(output, results[i]?.keys as Uint8Array);
-      if (givesPlaces) queue.read(places, results[i]?.places as Uint32Array);
-    }
+    const choice: Selection = by === 'mask' ? { mask } : by === 'range' ? range : 'heads';
+    const moved = moves && { moved: { input, positions } };
+    const to = givesPlaces ? { keys: output, places: beside, ...moved } : output;
+    count = compaction.enqueue({ keys: input, n, choice, to });
+    queue.read(output, made);
+    if (givesPlaces) queue.read(beside, places);
   });
   await queue.finish();
-  const [once = 0, parts] = counts.map((count) => count());
-  const [a, b] = results.map(({ keys, places }) => [
-    bytesOf(keys, 0, once * bytes),
-    bytesOf(places, 0, givesPlaces ? once * 4 : 0),
-  ]) as [Uint8Array[], Uint8Array[]];
-  return once === parts && a.every((part, i) => globalThis.Buffer.compare(part, b[i] as Uint8Array) === 0);
+  return (
+    count() === chosen.length &&
+    globalThis.Buffer.compare(made, bytesOf(expected)) === 0 &&
+    (!givesPlaces || chosen.every((place, i) => places[i] === place))
+  );
 }

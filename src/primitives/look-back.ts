@@ -1,5 +1,7 @@
 import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
+import { newArray } from '../keys/array.js';
+import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { powerAtLeast } from '../util/powers.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 
@@ -83,4 +85,16 @@ async function recordedSelfTest(
   const ok = await test();
   storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
   return ok;
+}
+
+/** Whole tiles of a self-test: more than a group looks back at once. */
+export const TEST_TILES = 40;
+
+/** Returns the keys whose bit patterns are `patterns[picks[i]]`. */
+export function keysOfPicks(dtype: Dtype, picks: Uint8Array, patterns: readonly bigint[]): KeyArray {
+  const { width } = dtypeInfo(dtype);
+  const words = newArray(`u${width}`, picks.length) as KeyArray;
+  const values = width === 64 ? patterns : patterns.map(Number);
+  for (let i = 0; i < picks.length; i++) words[i] = values[picks[i] as number] as number;
+  return words;
 }

@@ -2,11 +2,13 @@ import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
+import { bytesOf } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
-import { keyCodec } from '../keys/key-codec.js';
+import { decode, keyCodec } from '../keys/key-codec.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
-import { LookBack, passesSelfTest } from './look-back.js';
+import { Random } from '../util/random.js';
+import { keysOfPicks, LookBack, passesSelfTest, TEST_TILES } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import {
   buildPrimitive,
@@ -20,7 +22,7 @@ import {
 /** One scan of keys in device memory. */
 export interface PrefixScanWork {
   readonly input: Buffer;
-  /** May be `input`; keys are read twice then. */
+  /** May be `input` for a shape with `inParts`. */
   readonly output: Buffer;
   readonly n: number;
   readonly inclusive: boolean;
@@ -31,6 +33,8 @@ export interface PrefixScanShape {
   readonly dtype: Dtype;
   readonly op: ScanOp;
   readonly tuning?: PrimitiveTuning;
+  /** Whether keys are read twice. Default: only if groups cannot wait for each other, and for sums of floats. */
+  readonly inParts?: boolean;
 }
 
 const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, number>> => ({
@@ -43,18 +47,20 @@ const definesOf = ({ dtype, op }: PrefixScanShape): Readonly<Record<string, numb
 const rounds = ({ dtype, op }: PrefixScanShape): boolean =>
   dtypeInfo(dtype).kind === 'float' && (op === 'sum' || op === 'product');
 
-/** Builds the program of a scan. @throws UnsupportedError, BuildError */
+const isOnce = (shape: PrefixScanShape, { lookBack }: PrimitiveTuning): boolean =>
+  !shape.inParts && lookBack > 0 && !rounds(shape);
+
+const KERNELS = { once: ['scan_once'], parts: ['scan_part_totals', 'scan_parts'] };
+
+/** Builds the program of a scan: one of its two forms. @throws UnsupportedError, BuildError */
 export async function buildScan(device: Device, shape: PrefixScanShape): Promise<PrimitiveProgram> {
   const { dtype, op } = shape;
   assertScannable(dtype, op);
   assertArithmetic(device, dtype, op);
   const tuning = shape.tuning ?? defaultTileTuning(device, 'scan', dtype);
-  const kernels = [
-    'scan_part_totals',
-    'scan_parts',
-    ...(tuning.lookBack > 0 && !rounds(shape) ? ['scan_once'] : []),
-  ];
-  return buildPrimitive(device, 'prefix_scan.cl', kernels, dtype, definesOf(shape), tuning);
+  const once = isOnce(shape, tuning);
+  const defines = { ...definesOf(shape), ONCE: once ? 1 : 0 };
+  return buildPrimitive(device, 'prefix_scan.cl', KERNELS[once ? 'once' : 'parts'], dtype, defines, tuning);
 }
 
 /**
@@ -88,19 +94,18 @@ export class PrefixScan {
 
   /** @throws UnsupportedError, BuildError */
   static create(device: Device, shape: PrefixScanShape): MaybePromise<PrefixScan> {
-    const { dtype, op, tuning } = shape;
-    const name = `${dtype} ${op} ${tuning ? nameOfTuning(tuning) : ''}`;
+    const { dtype, op, tuning, inParts = false } = shape;
+    const name = `${dtype} ${op} ${inParts} ${tuning ? nameOfTuning(tuning) : ''}`;
     return PrefixScan.#created.get(device, name, () => PrefixScan.#create(device, shape));
   }
 
   static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
     const built = await buildScan(device, shape);
-    const wanted = built.tuning.lookBack > 0 && !rounds(shape);
+    const scan = new PrefixScan(device, built, shape, isOnce(shape, built.tuning));
+    if (!scan.once) return scan;
     const name = JSON.stringify(['scan', shape.dtype, definesOf(shape), built.tuning]);
-    const once =
-      wanted &&
-      (await passesSelfTest(device, name, () => selfTest(new PrefixScan(device, built, shape, true))));
-    return new PrefixScan(device, built, shape, once);
+    const passes = await passesSelfTest(device, name, () => selfTest(scan));
+    return passes ? scan : PrefixScan.#create(device, { ...shape, inParts: true });
   }
 
   /** True if keys are read once. */
@@ -119,7 +124,7 @@ export class PrefixScan {
     // NaN wins: its code is the largest for a maximum, the smallest for a minimum.
     const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
     const how: KernelArgument[] = [u32(inclusive ? 1 : 0), codec];
-    if (this.#once && input !== output) {
+    if (this.#once) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, this.#operandBytes);
       const args = [input, output, control, u64(n), u32(launch), ...how];
@@ -151,27 +156,70 @@ export class PrefixScan {
   }
 
   /** @internal */
-  get dtype(): Dtype {
-    return this.#shape.dtype;
+  get shape(): PrefixScanShape {
+    return this.#shape;
   }
 }
 
-/** Checks that a scan of several tiles by look-back gives the same result as one in parts. */
+/** Distinct keys of the self-test. */
+const TEST_KEYS = 64;
+
+/** Checks a scan of several tiles by look-back against a loop on the host. */
 async function selfTest(scan: PrefixScan): Promise<boolean> {
-  const { device, tileKeys, dtype } = scan;
+  const { device, tileKeys, shape } = scan;
+  const { dtype, op } = shape;
   const { queue, pool } = device;
-  const { bytes } = dtypeInfo(dtype);
-  const n = 40 * tileKeys + 3;
-  const keys = Uint8Array.from({ length: n * bytes }, (_, i) => (i * 0x9e3779b1) >>> 23);
-  const [once, parts] = [new Uint8Array(n * bytes), new Uint8Array(n * bytes)];
-  const size = n * bytes;
-  pool.withBuffers([size, size], (input, output) => {
+  const { bytes, width } = dtypeInfo(dtype);
+  const n = TEST_TILES * tileKeys + 3;
+  const isExtreme = op === 'min' || op === 'max';
+  const codec = keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' });
+  const patterns = Array.from(
+    { length: TEST_KEYS },
+    (_, i) =>
+      isExtreme
+        ? decode(codec, (codec.lastNumber / BigInt(TEST_KEYS)) * BigInt(i))
+        : BigInt.asUintN(width, BigInt(i % 2 === 0 ? 2 * i + 1 : -2 * i - 1)), // products of odd numbers are not 0
+  );
+  // A minimum decreases and a maximum increases up to the last tile, so that no tile is right without the others.
+  const picks = new Random(n).bytes(n).map((byte, i) => {
+    const step = Math.floor((i / n) * (TEST_KEYS - 4)) + (byte & 3);
+    return op === 'max' ? step : op === 'min' ? TEST_KEYS - 1 - step : byte & (TEST_KEYS - 1);
+  });
+  const keys = keysOfPicks(dtype, picks, patterns);
+  const expected = isExtreme
+    ? keysOfPicks(dtype, extremes(picks, op), patterns)
+    : totals(keys as IntegerKeys, op);
+  const results = [true, false].map((inclusive) => ({ inclusive, made: new Uint8Array(n * bytes) }));
+  pool.withBuffers([n * bytes, n * bytes], (input, output) => {
     queue.write(input, keys);
-    scan.enqueue({ input, output, n, inclusive: false });
-    queue.read(output, once);
-    scan.enqueue({ input, output: input, n, inclusive: false });
-    queue.read(input, parts);
+    for (const { inclusive, made } of results) {
+      scan.enqueue({ input, output, n, inclusive });
+      queue.read(output, made);
+    }
   });
   await queue.finish();
-  return globalThis.Buffer.compare(once, parts) === 0;
+  const last = (n - 1) * bytes;
+  return results.every(({ inclusive, made }) =>
+    inclusive
+      ? globalThis.Buffer.compare(made, bytesOf(expected)) === 0
+      : globalThis.Buffer.compare(made.subarray(bytes), bytesOf(expected, 0, last)) === 0,
+  );
+}
+
+/** Returns the minimum or the maximum of the numbers up to each one. */
+function extremes(picks: Uint8Array, op: ScanOp): Uint8Array {
+  let best = picks[0] as number;
+  return picks.map((pick) => (best = op === 'min' ? Math.min(best, pick) : Math.max(best, pick)));
+}
+
+type IntegerKeys = Uint8Array | Uint16Array | Uint32Array | BigUint64Array;
+
+/** Returns the sum or the product of the keys up to each one, in the keys' own width. */
+function totals(keys: IntegerKeys, op: ScanOp): IntegerKeys {
+  if (keys instanceof BigUint64Array) {
+    let total = op === 'sum' ? 0n : 1n;
+    return keys.map((key) => (total = BigInt.asUintN(64, op === 'sum' ? total + key : total * key)));
+  }
+  let total = op === 'sum' ? 0 : 1;
+  return keys.map((key) => (total = (op === 'sum' ? total + key : Math.imul(total, key)) >>> 0));
 }

@@ -51,7 +51,7 @@ async function scanned(
   keys: KeyArray,
   { inclusive, inPlace = false }: { inclusive: boolean; inPlace?: boolean },
 ): Promise<{ readonly bits: bigint[]; readonly once: boolean; readonly result: Uint8Array }> {
-  const scan = await PrefixScan.create(device, shape);
+  const scan = await PrefixScan.create(device, { ...shape, inParts: inPlace });
   const result = new Uint8Array(keys.byteLength);
   const [input, output] = [device.buffer(keys.byteLength), device.buffer(keys.byteLength)];
   try {

@@ -116,11 +116,11 @@ forEachDevice((title, device, small) => {
             [n * 8, n * 8],
             async (input, flags, inOrder, out, beside) => {
               for (const by of ['range', 'mask'] as const) {
-                const compaction = await Compaction.create(opened, { dtype, by, tuning });
-                t.is(compaction.once, tuning.lookBack > 0, what);
                 const isChosen = (i: number) => (by === 'mask' ? mask[i] !== 0 : (codes[i] as bigint) > half);
                 const chosen = places.filter(isChosen);
                 for (const rest of [false, true]) {
+                  const compaction = await Compaction.create(opened, { dtype, by, tuning, inParts: rest });
+                  t.is(compaction.once, tuning.lookBack > 0 && !rest, what);
                   const selection = by === 'mask' ? { mask: flags } : { low: 0n, high: half, not: true };
                   const count = compaction.enqueue({ keys: input, n, choice: selection, to: out, rest });
                   const expected = rest ? [...chosen, ...places.filter((i) => !isChosen(i))] : chosen;

@@ -146,13 +146,13 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   ): Promise<void> {
     const { n, info } = keys;
     const { queue } = this.device;
-    const kernels = ['select_count', 'select_digit', 'select_sums', 'select_write'];
+    const kernels = ['select_count', 'select_digit', 'select_sums', 'select_offsets', 'select_write'];
     const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS };
     const { program, groupSize } = await buildForGroups(this.device, 'top_k.cl', kernels, shape);
     const groups = gridStrideGroups(this.device, n, groupSize);
     const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
     const launch = { global: groups * groupSize, local: groupSize };
-    const scan = await PrefixScan.create(this.device, { dtype: 'u32', op: 'sum' });
+    const one = { global: groupSize, local: groupSize };
     const sizes = [16, 4 << SELECT_BITS, groups * 8];
     await this.#withScratch(sizes, async ([state, counts, sums]) => {
       if (!state || !counts || !sums)
@@ -165,11 +165,10 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
         const shift = Math.max(0, end - SELECT_BITS);
         const args = [input, state, counts, u64(n), u32(shift), u32(end - shift), code];
         queue.run(program.kernel('select_count'), args, launch);
-        const one = { global: groupSize, local: groupSize };
         queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], one);
       }
       queue.run(program.kernel('select_sums'), [input, state, sums, u64(n), u64(perGroup), code], launch);
-      scan.enqueue({ input: sums, output: sums, n: groups * 2, inclusive: false });
+      queue.run(program.kernel('select_offsets'), [sums, u32(groups * 2)], one);
       const selected = [bufferOf(to.keys), bufferOf(to.positions)];
       const args = [input, state, sums, ...selected, u64(n), u64(perGroup), code];
       queue.run(program.kernel('select_write'), args, launch);
@@ -184,10 +183,10 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
 
   scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): MaybePromise<void> {
     const { n, dtype } = from;
-    const scanReady = PrefixScan.create(this.device, { dtype, op, tuning: this.tuning('scan', from) });
-    return chain(scanReady, (scan) =>
-      scan.enqueue({ input: bufferOf(from), output: bufferOf(to), n, inclusive }),
-    );
+    const [input, output] = [bufferOf(from), bufferOf(to)];
+    const shape = { dtype, op, tuning: this.tuning('scan', from), inParts: input === output };
+    const scanReady = PrefixScan.create(this.device, shape);
+    return chain(scanReady, (scan) => scan.enqueue({ input, output, n, inclusive }));
   }
 
   async topCounts(offsets: Column, k: number, n: number, to: Column): Promise<() => boolean> {
