@@ -13,6 +13,7 @@
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
  *   SPIN_LIMIT  unsuccessful polls before a group gives up
  */
+#define SMALL_CODE 1
 #include "count_rows.clh"
 #include "radix_tile.clh"
 

@@ -185,8 +185,8 @@ export const KERNELS = [
   {
     name: 'copied tile: left encoded by the last pass',
     file: 'cl/radix_tile.clh',
-    find: 'keys[k * ROW_ITEMS] = decode_key(codes[k], codec);',
-    replace: 'keys[k * ROW_ITEMS] = (key_t)codes[k];',
+    find: 'decode ? decode_key(codes[i], codec) : (key_t)codes[i];',
+    replace: '(key_t)codes[i];',
     tests: [checkedLanes],
   },
   {
