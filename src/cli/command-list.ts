@@ -44,6 +44,7 @@ export const COMMANDS = {
   status: { command: 'status <id>', describe: 'Print the progress of a sort over many machines' },
   cancel: { command: 'cancel <id>', describe: 'Cancel a sort over many machines and remove its state' },
   plan: { command: 'plan', describe: 'Estimate the time and the bottleneck of a sort over many machines' },
+  warm: { command: 'warm', describe: 'Compile and self-test ahead what operations need on a device' },
   tune: {
     command: 'tune',
     describe: 'Find and save the parameters that sort and scan fastest on this device',

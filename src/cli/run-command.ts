@@ -33,6 +33,7 @@ const RUNNERS: Readonly<Record<CommandName, () => Promise<Runner>>> = {
   status: () => import('./commands/status.js'),
   cancel: () => import('./commands/cancel.js'),
   plan: () => import('./commands/plan.js'),
+  warm: () => import('./commands/warm.js'),
   tune: () => import('./commands/tune.js'),
   completion: () => import('./commands/completion.js'),
   man: () => import('./commands/man.js'),

@@ -29,6 +29,7 @@ const OPTIONS: Readonly<Record<CommandName, () => Promise<Pick<Described, 'build
   status: () => import('./options/status.js'),
   cancel: () => import('./options/cancel.js'),
   plan: () => import('./options/plan.js'),
+  warm: () => import('./options/warm.js'),
   tune: () => import('./options/tune.js'),
   doctor: () => import('./options/doctor.js'),
   'build-addon': () => import('./options/build-addon.js'),

@@ -30,10 +30,22 @@ const createQueue = (
 /** The part of a device that plans and parameters depend on. The device need not be open. */
 export type KnownDevice = Pick<Device, 'capabilities' | 'info'>;
 
+/** A program that a device has built. */
+export interface BuiltProgram {
+  /** File below `cl/`. */
+  readonly file: string;
+  readonly options: string;
+  /** `cached`: loaded from the cache; `driver`: the driver has a cache, and does not report whether it compiled. */
+  readonly origin: 'compiled' | 'cached' | 'driver';
+  readonly milliseconds: number;
+}
+
 /** Options for opening a device. */
 export interface DeviceOptions {
   /** Maximum bytes of idle device memory. Default: a quarter of the device's memory. */
   readonly poolBytes?: number | undefined;
+  /** Receives each program once it is built. */
+  readonly onProgram?: ((program: BuiltProgram) => void) | undefined;
 }
 
 /** An opened device: context, queue, compiled programs, pooled memory. */
@@ -49,14 +61,16 @@ export class Device {
   readonly #persistentBuffers: Buffer[] = [];
   readonly #programCache: ProgramCache | undefined;
   readonly #programs = new Map<string, Promise<Program>>();
+  readonly #onProgram: DeviceOptions['onProgram'];
   #closed = false;
 
   private constructor(
     { info, handle, platform }: FoundDevice,
     behaviour: DriverBehaviour,
-    { poolBytes }: DeviceOptions = {},
+    { poolBytes, onProgram }: DeviceOptions = {},
   ) {
     this.info = info;
+    this.#onProgram = onProgram;
     this.handle = handle;
     let context: cl.Context | undefined;
     try {
@@ -110,8 +124,15 @@ export class Device {
     let program = this.#programs.get(key);
     if (!program) {
       const target = { context: this.context, device: this.handle, cache: this.#programCache };
+      const started = performance.now();
       program = Program.build(target, { source: programSource(file), options: all }, `cl/${file}`);
-      program.catch(() => this.#programs.delete(key)); // a failure is reported to its caller, not cached
+      program.then(
+        (built) => {
+          const origin = built.origin === 'binary' ? 'cached' : this.#programCache ? 'compiled' : 'driver';
+          this.#onProgram?.({ file, options: all, origin, milliseconds: performance.now() - started });
+        },
+        () => this.#programs.delete(key), // a failure is reported to its caller, not cached
+      );
       this.#programs.set(key, program);
     }
     return program;

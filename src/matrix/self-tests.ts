@@ -16,7 +16,7 @@ export const VARIANTS = {
 export type Variant = keyof typeof VARIANTS;
 
 /** Numbers of keys that cover the differently tuned size ranges of an algorithm. */
-const SIZES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26];
+export const SIZES = [2 ** 10, 2 ** 14, 2 ** 18, 2 ** 22, 2 ** 26];
 
 /** One cell in the table of a device. */
 export interface SelfTestCase {

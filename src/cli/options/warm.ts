@@ -1,0 +1,32 @@
+import type { Argv } from 'yargs';
+import { DTYPES } from '../../keys/dtype.js';
+import { type DeviceArguments, withDevice } from './device.js';
+
+export interface WarmArguments extends DeviceArguments {
+  readonly operation: readonly string[] | undefined;
+  readonly dtype: readonly string[];
+  readonly json: boolean;
+}
+
+export const builder = (yargs: Argv) =>
+  withDevice(yargs, { words: true })
+    .option('operation', {
+      type: 'string',
+      array: true,
+      describe: 'only these operations, such as sort,topK; comma-separated or repeated; default all',
+    })
+    .option('dtype', {
+      type: 'string',
+      array: true,
+      default: ['u32', 'f32', 'u64', 'f64'],
+      describe: `for these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`,
+    })
+    .option('json', { type: 'boolean', default: false, describe: 'print { schema, …, programs } as JSON' })
+    .group(['device', 'operation', 'dtype'], 'Selection:')
+    .group(['json'], 'Output:')
+    .example('$0 warm --device gpu', 'all operations on the best GPU')
+    .example('$0 warm --operation sort,topK --dtype f64', 'what a program with these calls needs')
+    .epilogue(
+      'The programs and the results of self-tests are stored in CLSORT_CACHE_DIR, for this device, driver and ' +
+        'version of clsort. NVIDIA and PoCL store programs in caches of their own (CUDA_CACHE_PATH, POCL_CACHE_DIR).',
+    );
