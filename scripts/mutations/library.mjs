@@ -507,10 +507,8 @@ export const LIBRARY = [
   {
     name: 'sort part: pieces of shards in reverse order',
     file: 'src/engines/sort-part.ts',
-    find: `  let at = 0;
-  for (const [shard, size] of part.sizes.entries()) {`,
-    replace: `  let at = 0;
-  for (const [shard, size] of [...part.sizes.entries()].reverse()) {`,
+    find: 'for (const [shard, size] of part.sizes.entries()) {',
+    replace: 'for (const [shard, size] of [...part.sizes.entries()].reverse()) {',
     tests: [distributedSort],
   },
   {

@@ -2,7 +2,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileContext, FileReport } from '../io/file-sort/file-job.js';
-import { partitionedSort } from '../io/file-sort/partitioned-sort.js';
 import { sortFile } from '../io/file-sort/sort-file.js';
 import { sortRecordFile } from '../io/file-sort/sort-record-file.js';
 import { type FileHash, FileHashes } from '../io/streams/file-hash.js';
@@ -80,7 +79,7 @@ function sortJob(
   const how = { memory, resume: true };
   if ('by' in job) return sortTableFile(sorter, { ...job, memory }, context);
   if ('record' in job) return sortRecordFile(sorter, { ...job, ...how }, context);
-  return sortFile(sorter, { ...job, ...how }, context, partitionedSort);
+  return sortFile(sorter, { ...job, ...how }, context);
 }
 
 /**

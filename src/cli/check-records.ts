@@ -1,8 +1,9 @@
+import { countPieces, scanOrder } from '../io/checks/check.js';
 import { Multiset, randomPoints } from '../io/checks/multiset.js';
+import { openRecords } from '../io/formats/keys.js';
 import { layoutOrdering } from '../io/records/layout-ordering.js';
-import { openRecords } from '../io/records/record-file.js';
 import { keyText, type RecordLayout, recordKeys } from '../io/records/record-keys.js';
-import { countRecords, RecordOrderChecker, scanRecordOrder } from '../io/records/scan-record-order.js';
+import { RecordOrderChecker } from '../io/records/scan-record-order.js';
 import { isStdin } from '../io/streams/raw.js';
 import { type Console, print } from './console.js';
 import { EXIT, type ExitCode } from './exit-code.js';
@@ -37,7 +38,7 @@ export async function checkRecords(
   const check = new RecordOrderChecker(order);
   for (const path of files) {
     const opened = await open(path);
-    await scanRecordOrder(opened, order, records, check).finally(() => opened.close());
+    await scanOrder(opened.pieces(order.recordBytes), check, records).finally(() => opened.close());
   }
   const { n, descent } = check;
   let permutation: boolean | null = null;
@@ -45,7 +46,7 @@ export async function checkRecords(
     const others = multiset();
     for (const path of otherFiles ?? [against]) {
       const other = await open(path);
-      await countRecords(other, order.recordBytes, others).finally(() => other.close());
+      await countPieces(other.pieces(order.recordBytes), others).finally(() => other.close());
     }
     permutation = records.equals(others);
   }

@@ -30,7 +30,7 @@ const APART_FROM_VALUES = {
   resume: 'pairs are sorted in memory',
 } as const;
 
-/** Inputs up to this size fit any memory, so the partitioned sort need not be loaded. */
+/** Inputs up to this size fit any memory, so an interrupted sort need not be looked for. */
 const SMALL_BYTES = 2 ** 20;
 
 /** Returns whether inputs are small; false if the size is unknown. */
@@ -85,11 +85,8 @@ export async function readSortJobs(args: SortArguments): Promise<SortJob[]> {
     }
     const job = { ...keys, ...how, ...file };
     return asSortJob(file, job, async (sorter, context) => {
-      const isWhole = !args.resume && (await areSmall(file.in));
-      const parts = isWhole
-        ? undefined
-        : (await import('../io/file-sort/partitioned-sort.js')).partitionedSort;
-      return sortFile(sorter, { ...job, ...memory }, context, parts);
+      const isSmall = !args.resume && (await areSmall(file.in));
+      return sortFile(sorter, { ...job, ...memory, ...(isSmall && { memory: undefined }) }, context);
     });
   });
 

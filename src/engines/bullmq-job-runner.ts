@@ -21,14 +21,13 @@ import {
 } from './job-runner.js';
 import {
   cancelKey,
-  entryOf,
   type JobEntry,
   jobIdOf,
   jobsKey,
   PREFIX,
   plainText,
+  presentWorkers,
   queueName,
-  type WorkerEntry,
   workersKey,
 } from './queue-names.js';
 import { connect, loadBullmq, placeOf, redisError } from './redis.js';
@@ -59,8 +58,6 @@ const POLL_MS = 2000;
 const TASKS_PER_POLL = 256;
 /** Number of tasks added per call, which keeps each command to Redis short. */
 const TASKS_PER_ADD = 500;
-/** Milliseconds of silence after which a worker counts as absent. */
-const WORKER_TIMEOUT_MS = 30_000;
 /** Maximum milliseconds for the shutdown, since Redis may be unreachable. */
 const END_MS = 2000;
 /** Seconds that the entry of a finished job is kept. */
@@ -171,26 +168,20 @@ export class BullmqJobRunner implements JobRunner {
   /** Warns once per worker of another version, and once when there are no workers. */
   async #checkWorkers(channel: EventChannel<TaskEvent>): Promise<void> {
     const { queue, url } = this.#options;
-    const entries = Object.entries(await this.#client.hgetall(workersKey(queue)));
+    const workers = presentWorkers(await this.#client.hgetall(workersKey(queue)));
     const warn = (key: string, message: string): void => {
       if (this.#warned.has(key)) return;
       this.#warned.add(key);
       channel.push({ is: 'warning', message });
     };
-    let ours = 0;
-    for (const [name, text] of entries) {
-      const entry = entryOf<WorkerEntry>(text);
-      if (!entry || !(Date.now() - entry.at < WORKER_TIMEOUT_MS)) continue;
-      if (entry.version === VERSION) ours++;
-      else {
-        const other = plainText(entry.version);
-        warn(
-          `${name} ${other}`,
-          `worker ${plainText(name)} gets no tasks: it runs clsort ${other}. Install clsort@${VERSION} there`,
-        );
-      }
+    for (const { name, version } of workers) {
+      if (version === VERSION) continue;
+      warn(
+        `${name} ${version}`,
+        `worker ${name} gets no tasks: it runs clsort ${version}. Install clsort@${VERSION} there`,
+      );
     }
-    if (ours === 0) {
+    if (!workers.some(({ version }) => version === VERSION)) {
       warn(
         'none',
         `queue '${queue}' of ${placeOf(url)} has no worker of clsort ${VERSION}. Start 'clsort worker' on a host`,

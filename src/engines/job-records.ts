@@ -2,14 +2,13 @@
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { piecesOf } from '../io/external/input.js';
-import type { ReadAt } from '../io/external/sample.js';
-import type { KeyReader, KeyWriter } from '../io/formats/key-file.js';
-import { keyTarget, openKeys } from '../io/formats/keys.js';
+import type { KeyWriter } from '../io/formats/key-file.js';
+import { keyTarget, openKeys, openRecords } from '../io/formats/keys.js';
 import { layoutOrdering } from '../io/records/layout-ordering.js';
-import { openRecords } from '../io/records/record-file.js';
+import type { ReadAt } from '../io/records/record-input.js';
 import { keyOrdering, type RecordOrdering } from '../io/records/record-ordering.js';
-import type { Output } from '../io/streams/output.js';
-import { openSource } from '../io/streams/raw.js';
+import { bytesTo, type Output } from '../io/streams/output.js';
+import { openSource, type Source } from '../io/streams/raw.js';
 import { InputError } from '../util/errors.js';
 import type { SharedFolder } from './shared-folder.js';
 import type { JobInput, KeyFormat, RecordFormat, SortJob } from './sort-job.js';
@@ -29,10 +28,10 @@ export interface RecordReader {
   close(): Promise<void>;
 }
 
-/** Replaces stdin, which jobs do not have. */
 const SORT_AGAIN = 'Cancel the job, and sort again';
 
-const noStdin = (): Readable => Readable.from([]);
+/** Replaces stdin, which jobs do not have. */
+export const noStdin = (): Readable => Readable.from([]);
 
 export const orderOf = (format: KeyFormat | RecordFormat): RecordOrdering =>
   format.is === 'records' ? layoutOrdering(format) : keyOrdering(format);
@@ -51,7 +50,9 @@ async function openWhole(
     const source = await openSource(path, noStdin(), signal);
     try {
       const reader = await openKeys(source, path, { ...recordFormat.read, signal });
-      return keyRecordReader(reader, orderOf(recordFormat).recordBytes, async () => {
+      const { recordBytes } = orderOf(recordFormat);
+      const bytes = reader.n === undefined ? undefined : reader.n * recordBytes;
+      return recordReader(reader, bytes, recordBytes, async () => {
         await reader.close();
         await source.close();
       });
@@ -60,33 +61,25 @@ async function openWhole(
       throw error;
     }
   }
-  const source = await openRecords(path, noStdin(), { format: recordFormat.format, signal });
-  const { record } = recordFormat;
-  const { bytes, readAt } = source;
-  return {
-    bytes,
-    readAt,
-    pieces: (buffer) =>
-      readAt && bytes !== undefined
-        ? piecesOf(readAt, { begin: 0, end: bytes, recordBytes: record, buffer: buffer })
-        : source.pieces(record),
-    close: () => source.close(),
-  };
+  const { record, format } = recordFormat;
+  const source = await openRecords(path, noStdin(), { format, signal });
+  return recordReader(source, source.bytes, record, () => source.close());
 }
 
-function keyRecordReader(reader: KeyReader, recordBytes: number, close: RecordReader['close']): RecordReader {
-  const { n, readAt } = reader;
-  const bytes = n === undefined ? undefined : n * recordBytes;
-  return {
-    bytes,
-    readAt,
-    pieces: (buffer) =>
-      readAt && bytes !== undefined
-        ? piecesOf(readAt, { begin: 0, end: bytes, recordBytes: recordBytes, buffer: buffer })
-        : reader.pieces(),
-    close,
-  };
-}
+const recordReader = (
+  source: Pick<Source, 'readAt' | 'pieces'>,
+  bytes: number | undefined,
+  recordBytes: number,
+  close: RecordReader['close'],
+): RecordReader => ({
+  bytes,
+  readAt: source.readAt,
+  pieces: (buffer) =>
+    source.readAt && bytes !== undefined
+      ? piecesOf(source.readAt, { begin: 0, end: bytes, recordBytes, buffer })
+      : source.pieces(recordBytes),
+  close,
+});
 
 /**
  * Opens a shard.
@@ -119,7 +112,7 @@ export async function openShard(
   return {
     bytes: end - begin,
     readAt: (into, position) => readAt(into, begin + position),
-    pieces: (buffer) => piecesOf(readAt, { begin, end, recordBytes: recordBytes, buffer: buffer }),
+    pieces: (buffer) => piecesOf(readAt, { begin, end, recordBytes, buffer }),
     close: () => whole.close(),
   };
 }
@@ -142,7 +135,7 @@ async function assertUnchanged({ name, bytes, modified }: JobInput, path: string
 export async function partWriter(job: SortJob, path: string, n: number, output: Output): Promise<KeyWriter> {
   const { units, part } = job;
   if (units.is === 'records') {
-    return { write: (piece) => output.write(piece), end: async () => undefined };
+    return bytesTo(output);
   }
   const { format, bigEndian, header, delimiter, column } = part;
   const model = { format, bigEndian, isDtypeGiven: true };

@@ -6,7 +6,8 @@
 
 import type { StoredProducts } from '../io/checks/multiset.js';
 import type { StoredSplitters } from '../io/external/splitters.js';
-import { IoError } from '../util/errors.js';
+import type { RecordEnds, RecordVerifier } from '../io/records/record-verifier.js';
+import { IoError, MismatchError } from '../util/errors.js';
 import type { JobFolder } from './job-folder.js';
 import { orderOf } from './job-records.js';
 import type { SortJob } from './sort-job.js';
@@ -39,8 +40,19 @@ export interface SortedPartRecord {
   readonly n: number;
   readonly bytes: number;
   /** The first and last record, as base64. */
-  readonly ends: readonly [first: string, last: string] | null;
+  readonly ends: RecordEnds | null;
   readonly products: StoredProducts;
+}
+
+/**
+ * Returns the facts of a verified part.
+ *
+ * @throws MismatchError when its records are not in order
+ */
+export function partFacts(verifier: RecordVerifier): Omit<SortedPartRecord, 'bytes'> {
+  const { n, descent, ends, products } = verifier;
+  if (descent === undefined) return { n, ends: ends ?? null, products };
+  throw new MismatchError(`cannot verify the part: record ${descent} belongs before the previous one`);
 }
 
 /** The output of a `sort` task. */

@@ -5,10 +5,10 @@
  */
 import { maxMemory } from '../io/external/budget.js';
 import { MAX_PARTITIONS } from '../io/external/splitters.js';
+import { wholeMemory } from '../io/file-sort/file-plan.js';
 import type { RecordOrdering } from '../io/records/record-ordering.js';
 import type { Stage } from './job-runner.js';
 import { shardsFor } from './make-job.js';
-import { partMemory } from './sort-part.js';
 import { sampleSize } from './stages.js';
 
 /** Time of a worker, and processor time of all its threads, in seconds. */
@@ -207,7 +207,7 @@ export function planWith(partitions: number, request: PlanRequest): SortPlan {
   const shards = shardsFor(bytes, undefined);
   const samples = sampleSize(partitions, recordBytes);
   const [shard, part] = [bytes / shards, bytes / partitions];
-  const needed = partMemory(part * LARGEST_PART, order) + WORKER_BYTES;
+  const needed = wholeMemory(part * LARGEST_PART, order) + WORKER_BYTES;
   const share = memory === undefined ? Number.POSITIVE_INFINITY : memory / gpus;
   const external = part * LARGEST_PART > ARRAY_BYTES || needed > share;
   const again = external ? 1 : 0;

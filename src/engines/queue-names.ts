@@ -58,6 +58,24 @@ export function entryOf<E extends object>(text: string | undefined | null): E | 
   }
 }
 
+/** Milliseconds without a heartbeat after which a worker counts as absent; it sends one every two seconds. */
+const WORKER_TIMEOUT_MS = 30_000;
+
+/** Returns the present workers of a hash of workers, with untrusted text made safe. */
+export function presentWorkers(
+  entries: Readonly<Record<string, string>>,
+): (WorkerEntry & { readonly name: string })[] {
+  return Object.entries(entries).flatMap(([name, text]) => {
+    const entry = entryOf<WorkerEntry>(text);
+    if (!entry || !(Date.now() - entry.at < WORKER_TIMEOUT_MS)) return [];
+    const { version, host, device, task } = entry;
+    const states = { version: plainText(version), host: plainText(host), device: plainText(device) };
+    return [
+      { ...entry, ...states, task: task === undefined ? undefined : plainText(task), name: plainText(name) },
+    ];
+  });
+}
+
 /** Makes untrusted text safe for a terminal by removing control characters. */
 export const plainText = (text: unknown): string =>
   String(text ?? '')

@@ -1,37 +1,31 @@
 /** The stage that sorts a part of the result: the pieces of all shards, in order, on one device. */
-import { constants } from 'node:buffer';
 import { mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { partitionBudget } from '../io/external/budget.js';
 import { externalSort } from '../io/external/external-sort.js';
-import { openFile, piecesOf } from '../io/external/input.js';
+import { piecesOf } from '../io/external/input.js';
+import { planFile } from '../io/file-sort/file-plan.js';
 import type { KeyWriter } from '../io/formats/key-file.js';
 import type { OrderingSortOptions, RecordOrdering } from '../io/records/record-ordering.js';
+import { RecordVerifier } from '../io/records/record-verifier.js';
 import { type Output, withOutput } from '../io/streams/output.js';
 import { PIECE_BYTES } from '../io/streams/policy.js';
-import { assertNotAborted } from '../io/streams/raw.js';
+import { assertNotAborted, openSource } from '../io/streams/raw.js';
 import { groupAdvanced } from '../sort/model/options.js';
 import { IoError, MismatchError } from '../util/errors.js';
-import { orderOf, partWriter } from './job-records.js';
+import { noStdin, orderOf, partWriter } from './job-records.js';
 import {
   type Layout,
   layoutOf,
   PARTS,
   type Part,
   partAt,
+  partFacts,
   pieceName,
   type SortedPartRecord,
 } from './layout.js';
-import { PartVerifier } from './part-verifier.js';
 import { pointsOf, type StageWork } from './stages.js';
 import { fileContext } from './worker-context.js';
-
-/** Maximum device memory per record in bytes, for devices that share the host's memory. */
-const DEVICE_BYTES = 40;
-
-/** Returns the memory in bytes to sort a part of `bytes` bytes. */
-export const partMemory = (bytes: number, { recordBytes, sortBytes }: RecordOrdering): number =>
-  bytes + (bytes / recordBytes) * (sortBytes + DEVICE_BYTES);
 
 export async function sortPart(work: StageWork, index: number): Promise<void> {
   const { folder } = work;
@@ -41,10 +35,10 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
   const path = folder.file(PARTS, part.name);
   try {
     await mkdir(dirname(path), { recursive: true });
-    const verifier = new PartVerifier(orderOf(work.job.units), pointsOf(work.job));
+    const verifier = new RecordVerifier(orderOf(work.job.units), pointsOf(work.job));
     await writePart(work, part, path, verifier);
     const { size } = await stat(path);
-    const record: SortedPartRecord = { ...verifier.result, bytes: size };
+    const record: SortedPartRecord = { ...partFacts(verifier), bytes: size };
     await folder.put('sort', index, record);
   } catch (error) {
     // Another worker may have completed the task and removed its sources.
@@ -54,7 +48,7 @@ export async function sortPart(work: StageWork, index: number): Promise<void> {
   await dropPieces(work, layout, part);
 }
 
-async function writePart(work: StageWork, part: Part, path: string, verifier: PartVerifier): Promise<void> {
+async function writePart(work: StageWork, part: Part, path: string, verifier: RecordVerifier): Promise<void> {
   const { job, context } = work;
   const order = orderOf(job.units);
   const bytes = part.end - part.begin;
@@ -72,8 +66,9 @@ async function writePart(work: StageWork, part: Part, path: string, verifier: Pa
       end: () => writer.end(),
     };
   };
-  const isExternal = partMemory(bytes, order) > context.memory || bytes > constants.MAX_LENGTH;
-  if (!part.single && isExternal) {
+  const { recordBytes, sortBytes } = order;
+  const plan = planFile({ bytes, recordBytes, sortBytes, argsort: false, memory: context.memory });
+  if (!part.single && plan === 'parts') {
     await sortExternally(work, part, path, writerTo);
   } else {
     await withOutput(path, fileContext(work.context), async (output) => {
@@ -86,29 +81,38 @@ async function writePart(work: StageWork, part: Part, path: string, verifier: Pa
       await writer.end();
     });
   }
-  const { n: count } = verifier.result;
+  const { n: count } = partFacts(verifier);
   if (count === n) return;
   await rm(path, { force: true });
   throw new MismatchError(`cannot verify part ${part.name}: it has ${count} records instead of ${n}`);
 }
 
-/** Yields the records of a part in shard order. */
-async function* recordsOf({ job, folder, context }: StageWork, part: Part): AsyncGenerator<Uint8Array> {
-  const { recordBytes } = orderOf(job.units);
-  const maxBytes = Math.min(PIECE_BYTES, Math.max(recordBytes, Math.floor(context.memory / 8)));
-  const buffer = new Uint8Array(2 * Math.max(recordBytes, maxBytes - (maxBytes % recordBytes)));
+/** Yields the pieces of a part in shard order: a file, and the range of its bytes. */
+async function* piecesOfPart({ folder, context }: StageWork, part: Part) {
   let position = 0;
   for (const [shard, size] of part.sizes.entries()) {
     const begin = Math.max(0, part.begin - position);
     const end = Math.min(size, part.end - position);
     position += size;
     if (begin >= end) continue;
-    const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, context.signal);
+    const path = folder.file(...pieceName(part.partition, shard));
+    const source = await openSource(path, noStdin(), context.signal);
     try {
-      yield* piecesOf(file.readAt, { begin, end, recordBytes: recordBytes, buffer: buffer });
+      if (!source.readAt) throw new IoError(`cannot read ${path}: it is empty`, { details: { path } });
+      yield { readAt: source.readAt, begin, end };
     } finally {
-      await file.close();
+      await source.close();
     }
+  }
+}
+
+/** Yields the records of a part in shard order. */
+async function* recordsOf(work: StageWork, part: Part): AsyncGenerator<Uint8Array> {
+  const { recordBytes } = orderOf(work.job.units);
+  const maxBytes = Math.min(PIECE_BYTES, Math.max(recordBytes, Math.floor(work.context.memory / 8)));
+  const buffer = new Uint8Array(2 * Math.max(recordBytes, maxBytes - (maxBytes % recordBytes)));
+  for await (const { readAt, begin, end } of piecesOfPart(work, part)) {
+    yield* piecesOf(readAt, { begin, end, recordBytes, buffer });
   }
 }
 
@@ -123,19 +127,13 @@ async function* sortedRecords(
   part: Part,
   order: RecordOrdering,
 ): AsyncGenerator<Uint8Array> {
-  const { job, folder, context } = work;
+  const { job, context } = work;
   const { signal, onProgress } = context;
   const records = new Uint8Array(part.end - part.begin);
   let at = 0;
-  for (const [shard, size] of part.sizes.entries()) {
-    if (size === 0) continue;
-    const file = await openFile(folder.file(...pieceName(part.partition, shard)), 0, signal);
-    try {
-      await file.readAt(records.subarray(at, at + size), 0);
-    } finally {
-      await file.close();
-    }
-    at += size;
+  for await (const { readAt, begin, end } of piecesOfPart(work, part)) {
+    await readAt(records.subarray(at, at + end - begin), begin);
+    at += end - begin;
     onProgress?.({ phase: 'read', done: at, total: records.length });
   }
   if (records.length === 0) return;
@@ -158,7 +156,6 @@ async function sortExternally(
   const input = {
     name: part.name,
     path: undefined,
-    plainAt: undefined,
     bytes,
     pieces: () => copyPieces(recordsOf(work, part)),
   };

@@ -6,12 +6,13 @@ import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Multiset } from '../io/checks/multiset.js';
 import { Partitioner } from '../io/external/partition.js';
-import { MAX_PLACED_RECORDS, SAMPLES_PER_PARTITION } from '../io/external/policy.js';
+import { SAMPLES_PER_PARTITION } from '../io/external/policy.js';
 import { takeSample } from '../io/external/sample.js';
 import { FileSpill } from '../io/external/spill.js';
 import { Splitters } from '../io/external/splitters.js';
+import { pieceBytes } from '../io/external/stages.js';
 import type { RecordOrdering } from '../io/records/record-ordering.js';
-import { assertNotAborted, ioError } from '../io/streams/raw.js';
+import { ioError } from '../io/streams/raw.js';
 import { writeFileAtomic } from '../io/streams/write-file-atomic.js';
 import { MismatchError } from '../util/errors.js';
 import { Random } from '../util/random.js';
@@ -29,14 +30,13 @@ export interface StageWork {
   readonly context: WorkerContext;
 }
 
-/** Maximum bytes of a piece; larger ones are not faster. */
-const MAX_PIECE_BYTES = 32 * 2 ** 20;
-
-/** Allocates memory for pieces to read and place, in four parts of whole records, aligned to words. */
-function bufferFor(order: RecordOrdering, memory: number): Uint8Array {
-  const maxBytes = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * order.recordBytes, Math.floor(memory / 8));
-  const count = Math.max(1, Math.floor(maxBytes / order.recordBytes));
-  return new Uint8Array((count < 8 ? count : count - (count % 8)) * order.recordBytes * 4);
+/** Allocates memory for two pieces to read and two to place. */
+function pieceBuffers(
+  order: RecordOrdering,
+  memory: number,
+): readonly [reading: Uint8Array, placing: Uint8Array] {
+  const bytes = 2 * pieceBytes(order, memory / 8);
+  return [new Uint8Array(bytes), new Uint8Array(bytes)];
 }
 
 /** Returns the checksum points of a job. */
@@ -67,11 +67,8 @@ export async function sample({ job, folder, context }: StageWork, shard: number)
       n = bytes / recordBytes;
       sampled = await takeSample(readAt, { n, recordBytes: recordBytes, count: wanted, seed });
     } else {
-      [n, sampled] = await sampleInOrder(
-        reader,
-        { recordBytes, wanted, seed },
-        bufferFor(orderOf(job.units), context.memory),
-      );
+      const [buffer] = pieceBuffers(orderOf(job.units), context.memory);
+      [n, sampled] = await sampleInOrder(reader, { recordBytes, wanted, seed }, buffer);
     }
   } finally {
     await reader.close();
@@ -135,7 +132,7 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   const order = orderOf(job.units);
   const stored = await folder.expect<SplittersRecord>('splitters', 0);
   const chosenSplitters = new Splitters(order, stored.splitters);
-  const buffer = bufferFor(order, context.memory);
+  const [reading, placing] = pieceBuffers(order, context.memory);
   const multiset = new Multiset(order.recordBytes, pointsOf(job));
   const reader = await openShard(job, shard, context.shared, signal);
   const temporaryFolder = folder.temporaryPath(`partition-${shard}`);
@@ -144,23 +141,17 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
   });
   const spill = new FileSpill(temporaryFolder);
   const names = chosenSplitters.single.map((_, p) => String(p));
-  const partitioner = new Partitioner(order, chosenSplitters, {
-    spill,
-    names,
-    buffer: buffer.subarray(buffer.length / 2),
-  });
+  const partitioner = new Partitioner(order, chosenSplitters, { spill, names, buffer: placing });
   let bytes = 0;
   try {
-    for await (const piece of reader.pieces(buffer.subarray(0, buffer.length / 2))) {
-      assertNotAborted(signal);
-      const counted = multiset.add(piece);
-      counted.catch(() => undefined); // awaited later, possibly after another failure
-      await partitioner.add(piece);
-      await counted;
-      bytes += piece.length;
-      onProgress?.({ phase: 'partition', done: bytes, total: reader.bytes ?? Number.NaN });
-    }
-    await partitioner.flush();
+    await partitioner.addAll(reader.pieces(reading), {
+      signal,
+      checksum: multiset,
+      onAdded(added) {
+        bytes += added;
+        onProgress?.({ phase: 'partition', done: bytes, total: reader.bytes ?? Number.NaN });
+      },
+    });
     if (reader.bytes !== undefined && reader.bytes !== bytes) {
       throw new MismatchError(
         `cannot partition shard ${shard + 1}: it has ${bytes} bytes instead of ${reader.bytes}`,
@@ -180,7 +171,6 @@ export async function partition({ job, folder, context }: StageWork, shard: numb
     const record: PartitionRecord = { bytes, sizes, products: multiset.stored };
     await folder.put('partition', shard, record);
   } finally {
-    await partitioner.settle();
     await spill.close();
     await reader.close();
     await rm(temporaryFolder, { recursive: true, force: true }).catch(() => undefined);

@@ -14,6 +14,7 @@ import {
   jobsKey,
   PREFIX,
   plainText,
+  presentWorkers,
   queueName,
   type WorkerEntry,
   workersKey,
@@ -62,9 +63,6 @@ export interface RedisStatus {
   readonly workers: readonly (WorkerEntry & { readonly name: string })[];
 }
 
-/** Milliseconds without a heartbeat after which a worker counts as absent; it sends one every two seconds. */
-const WORKER_TIMEOUT_MS = 30_000;
-
 /**
  * Returns the status of a job from Redis.
  *
@@ -77,17 +75,7 @@ export async function redisStatus(url: URL, queue: string, id: string): Promise<
   const client = await connect(url);
   try {
     const job = entryOf<JobEntry>(await client.hget(jobsKey(queue), id));
-    const workers = Object.entries(await client.hgetall(workersKey(queue))).flatMap(([name, text]) => {
-      const entry = entryOf<WorkerEntry>(text);
-      if (!entry || !(Date.now() - entry.at < WORKER_TIMEOUT_MS)) return [];
-      const states = {
-        version: plainText(entry.version),
-        host: plainText(entry.host),
-        device: plainText(entry.device),
-      };
-      const task = entry.task === undefined ? undefined : plainText(entry.task);
-      return [{ ...entry, ...states, task, name: plainText(name) }];
-    });
+    const workers = presentWorkers(await client.hgetall(workersKey(queue)));
     return {
       job: job && { ...job, out: plainText(job.out), stage: plainText(job.stage), host: plainText(job.host) },
       workers,

@@ -2,6 +2,7 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Multiset } from '../io/checks/multiset.js';
+import { RecordVerifier } from '../io/records/record-verifier.js';
 import { syncFolder } from '../io/streams/output.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
 import { ioError } from '../io/streams/raw.js';
@@ -9,8 +10,7 @@ import { temporaryName } from '../io/streams/temporary-files.js';
 import { MismatchError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { openPart, orderOf } from './job-records.js';
-import { layoutOf, PARTS, type PartitionRecord, partAt, type SortedPartRecord } from './layout.js';
-import { PartVerifier } from './part-verifier.js';
+import { layoutOf, PARTS, type PartitionRecord, partAt, partFacts, type SortedPartRecord } from './layout.js';
 import type { SortJob } from './sort-job.js';
 import { pointsOf, type StageWork } from './stages.js';
 
@@ -30,7 +30,7 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
   const sorted = await folder.expect<SortedPartRecord>('sort', index);
   const order = orderOf(job.units);
   const path = folder.file(PARTS, part.name);
-  const verifier = new PartVerifier(order, pointsOf(job));
+  const verifier = new RecordVerifier(order, pointsOf(job));
   const step = Math.max(1, Math.floor(PIECE_BYTES / order.recordBytes)) * order.recordBytes;
   if (sorted.bytes > 0) {
     const reader = await openPart(job, path, context.signal);
@@ -45,7 +45,7 @@ export async function verifyPart(work: StageWork, index: number): Promise<void> 
       await reader.close();
     }
   }
-  const { n, products, ends } = verifier.result;
+  const { n, products, ends } = partFacts(verifier);
   const same =
     n === sorted.n &&
     (isText(job) || JSON.stringify([products, ends]) === JSON.stringify([sorted.products, sorted.ends]));

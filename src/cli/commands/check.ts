@@ -1,6 +1,6 @@
-import { checkOrder, countKeys } from '../../io/checks/check.js';
+import { countPieces, scanOrder } from '../../io/checks/check.js';
 import { Multiset, randomPoints } from '../../io/checks/multiset.js';
-import type { Descent } from '../../io/checks/order-scan.js';
+import { type Descent, OrderScan } from '../../io/checks/order-scan.js';
 import { linesOf } from '../../io/formats/axis.js';
 import { withInputs } from '../../io/formats/inputs.js';
 import type { KeyReader } from '../../io/formats/key-file.js';
@@ -48,14 +48,14 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
     const points = randomPoints();
     const keys = against === undefined ? undefined : new Multiset(info.bytes, points);
     const wanted = { ...order, dtype, bits: bitWindow(order.bits, info) };
-    const { n, descent } = await checkOrder(reader, wanted, { lines, multiset: keys });
+    const { n, descent } = await scanOrder(reader.pieces(), new OrderScan(wanted, lines), keys);
     const permutation =
       keys && against !== undefined
         ? await withInputs(others?.paths ?? [], console, async (openOther) => {
             const other = await openOther(manifest && !others?.manifest ? readInput(given) : input);
             assertSameDtype(reader, other);
             const multiset = new Multiset(info.bytes, points);
-            await countKeys(other, multiset);
+            await countPieces(other.pieces(), multiset);
             return keys.equals(multiset);
           })
         : null;

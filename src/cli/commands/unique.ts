@@ -1,4 +1,3 @@
-import { partitionedSort } from '../../io/file-sort/partitioned-sort.js';
 import { sortFile } from '../../io/file-sort/sort-file.js';
 import { sortRecordFile } from '../../io/file-sort/sort-record-file.js';
 import { readOrder } from '../arguments.js';
@@ -20,7 +19,7 @@ export async function run(args: UniqueArguments, console: Console): Promise<Exit
   const report = await runWithSorter(args, console, (sorter, context) =>
     records
       ? sortRecordFile(sorter, { ...records, ...how, format, in: onlyInput(inputs) }, context)
-      : sortFile(sorter, { ...keys, ...how, in: inputs }, context, partitionedSort),
+      : sortFile(sorter, { ...keys, ...how, in: inputs }, context),
   );
   const { n, distinct = 0, dtype, formats } = report;
   const [from, to] = formats;

@@ -1,43 +1,33 @@
-import type { Lines } from '../formats/axis.js';
-import type { KeyReader } from '../formats/key-file.js';
+/** Passes over keys or records that hold a few pieces in memory. */
 import type { Multiset } from './multiset.js';
-import { type Descent, type FileOrder, OrderScan } from './order-scan.js';
 
-export interface OrderResult {
-  readonly n: number;
-  readonly descent: Descent | undefined;
-}
-
-/** Source of keys. */
-type Keys = Pick<KeyReader, 'pieces'>;
+type Pieces = AsyncIterable<Uint8Array>;
 
 /**
- * Scans keys for the first one out of order. Holds a few pieces in memory.
+ * Passes pieces to an order check.
  *
- * @param reader source of the keys
- * @param order expected order
- * @param options.lines for a matrix: the rows or columns that are sorted independently
- * @param options.multiset also receives all keys, since a pipe can be read only once
- * @returns the number of keys, and the first descent or undefined
+ * @param pieces whole keys or records
+ * @param check receives the pieces; may already hold the end of a preceding file
+ * @param multiset also receives them, since a pipe can be read only once
+ * @returns `check`
  */
-export async function checkOrder(
-  reader: Keys,
-  order: FileOrder,
-  { lines, multiset }: { readonly lines?: Lines | undefined; readonly multiset?: Multiset | undefined } = {},
-): Promise<OrderResult> {
-  const scan = new OrderScan(order, lines);
-  for await (const piece of reader.pieces()) {
+export async function scanOrder<C extends { add(piece: Uint8Array): void }>(
+  pieces: Pieces,
+  check: C,
+  multiset?: Multiset,
+): Promise<C> {
+  for await (const piece of pieces) {
     const added = multiset?.add(piece);
-    scan.add(piece);
+    check.add(piece);
     await added;
   }
-  return { n: scan.n, descent: scan.descent };
+  return check;
 }
 
-/** Adds all keys of a reader to a multiset. */
-export async function countKeys(reader: Keys, multiset: Multiset): Promise<void> {
+/** Adds pieces to a multiset. */
+export async function countPieces(pieces: Pieces, multiset: Multiset): Promise<void> {
   let added: Promise<void> | undefined;
-  for await (const piece of reader.pieces()) {
+  for await (const piece of pieces) {
     await added; // overlaps with reading the next piece
     added = multiset.add(piece);
     added.catch(() => undefined); // awaited later, possibly after another failure

@@ -1,14 +1,8 @@
 /** Checks of free disk space before a sort starts. */
-import { readdir, stat, statfs } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
-
-/** Returns the free bytes on the disk of a folder; undefined when the system does not report them. */
-async function freeBytes(folder: string): Promise<number | undefined> {
-  const disk = await statfs(folder).catch(() => undefined);
-  if (!disk || disk.blocks === 0) return undefined; // the file system does not report its size
-  return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
-}
+import { freeBytes } from '../streams/folder.js';
 
 /** Returns the disk usage of the files of a folder in bytes; 0 when there is no folder. */
 export async function diskUsage(folder: string): Promise<number> {

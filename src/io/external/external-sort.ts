@@ -13,7 +13,7 @@ import { isStdout } from '../streams/raw.js';
 import { cacheSizedBudget, memoryBudget } from './budget.js';
 import { assertFreeSpace, diskUsage } from './disk.js';
 import { InputReader } from './input-reader.js';
-import type { ExternalContext, ExternalJob, ExternalReport } from './job.js';
+import type { ExternalContext, ExternalJob, ExternalReport, ExternalSort } from './job.js';
 import { Pipeline } from './pipeline.js';
 import { HELD_SHARE, MAX_UNSETTLED } from './policy.js';
 import { partPath, ResumableOutput } from './resumable-output.js';
@@ -44,26 +44,19 @@ export async function externalSort(
   context: ExternalContext,
   output?: Output,
 ): Promise<ExternalReport> {
-  const { input, order, budget } = job;
-  const reading = await InputReader.open(input, context.signal);
-  try {
-    if (reading.bytes === undefined) await reading.hold(HELD_SHARE * budget.memory, context.signal);
-    const { bytes } = reading;
-    const old = await describeUnfinished(job.out, job.tmp);
-    const resumes = job.resume && old !== undefined; // even if more memory is available now
-    const inMemory = bytes === undefined || resumes ? undefined : memoryBudget(budget.memory, order, bytes);
-    if (inMemory && old) context.onNote?.(old);
-    const maxBudget = inMemory ?? budget;
-    const chosenBudget =
-      sorter.hasDedicatedMemory || resumes ? maxBudget : cacheSizedBudget(maxBudget, order, bytes);
-    const sort = new ExternalSort(sorter, { ...job, budget: chosenBudget }, context, {
-      reading,
-      output,
-    });
-    return await (inMemory ? sort.inMemory() : sort.onDisk());
-  } finally {
-    await reading.close();
-  }
+  const { order, budget } = job;
+  const reading = new InputReader(job.input);
+  if (reading.bytes === undefined) await reading.hold(HELD_SHARE * budget.memory, context.signal);
+  const { bytes } = reading;
+  const old = await describeUnfinished(job.out, job.tmp);
+  const resumes = job.resume && old !== undefined; // even if more memory is available now
+  const inMemory = bytes === undefined || resumes ? undefined : memoryBudget(budget.memory, order, bytes);
+  if (inMemory && old) context.onNote?.(old);
+  const maxBudget = inMemory ?? budget;
+  const chosenBudget =
+    sorter.hasDedicatedMemory || resumes ? maxBudget : cacheSizedBudget(maxBudget, order, bytes);
+  const sort = { sorter, job: { ...job, budget: chosenBudget }, context, reading, output };
+  return inMemory ? sortToStream(sort, new MemorySpill(), NO_TASK_RECORDS) : sortOnDisk(sort);
 }
 
 /** Partitions whose files may exist next to their bytes in the result: one read, one written, the rest syncing. */
@@ -72,158 +65,140 @@ const MAX_OPEN_PARTITIONS = MAX_UNSETTLED + 3;
 /** Without task records, every task runs. */
 const NO_TASK_RECORDS: Tasks = { get: async () => undefined, put: async () => undefined };
 
-/** One external sort: the location of its partitions and the way of its result to the output. */
-class ExternalSort {
-  readonly #sorter: Sorter;
-  readonly #job: ExternalJob;
-  readonly #context: ExternalContext;
-  readonly #reading: InputReader;
-  readonly #output: Output | undefined;
-
-  constructor(
-    sorter: Sorter,
-    job: ExternalJob,
-    context: ExternalContext,
-    { reading, output }: { reading: InputReader; output: Output | undefined },
-  ) {
-    this.#output = output;
-    this.#sorter = sorter;
-    this.#job = job;
-    this.#context = context;
-    this.#reading = reading;
+/** Sorts with partitions in files. */
+async function sortOnDisk(sort: ExternalSort): Promise<ExternalReport> {
+  const { job, context, output } = sort;
+  const { out, resume = false, writer } = job;
+  const { signal, temporaryFiles, onNote } = context;
+  const session = await openSession(job, resume, temporaryFiles);
+  const { folder, state } = session;
+  const spill = new FileSpill(folder);
+  let isNoted = false;
+  const noteResumable = (): void => {
+    if (!isNoted)
+      onNote?.(`the state of the sort is kept in ${folder}. The same command with --resume continues it`);
+    isNoted = true;
+  };
+  // The process may end before the sort does.
+  const leave = (): void => {
+    if (!state) removeFolderNow(folder);
+    else if (session.manifest || state.hasBegun) noteResumable();
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  try {
+    await assertRoom(sort, session);
+    const report =
+      state && !writer && !output
+        ? await sortInPlace(sort, session, spill)
+        : await sortToStream(sort, spill, state ?? NO_TASK_RECORDS, session);
+    await state?.remove();
+    return report;
+  } catch (error) {
+    const started = state && (await State.find(folder));
+    if (state && (!started || error instanceof MismatchError)) {
+      await state.remove(); // there is nothing to resume, or it must not be resumed
+      if (started?.part) await rm(await partPath(out, started.part), { force: true });
+    } else if (state) noteResumable();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', leave);
+    await spill.close();
+    if (!state) await removeFolder(folder, temporaryFiles);
   }
+}
 
-  /** Sorts with partitions in memory. */
-  async inMemory(): Promise<ExternalReport> {
-    return this.#sortToStream(new MemorySpill(), NO_TASK_RECORDS, true);
+/**
+ * Reports the disk space that the sort needs.
+ *
+ * @throws IoError when there is not enough
+ */
+async function assertRoom(
+  { job: { out, writer, budget }, context, reading: { bytes } }: ExternalSort,
+  { folder, state, manifest }: Session,
+): Promise<void> {
+  if (bytes === undefined) {
+    context.onNote?.(`keys that do not fit in memory are written to temporary files in ${folder}`);
+    return;
   }
+  const existingBytes = manifest ? await diskUsage(folder) : 0;
+  const spilled = state && manifest ? ((await lastShard(state)).record?.end ?? 0) : 0;
+  const wanted = [{ folder, bytes: bytes - spilled, what: 'temporary files' }];
+  const target = isStdout(out) ? undefined : dirname(resolve(out));
+  const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
+  if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
+  // With a resumable result, partition files are removed as the result grows; both take little more than one of them.
+  const saved =
+    state && !writer ? bytes - spilled + existingBytes - MAX_OPEN_PARTITIONS * budget.partitionBytes : 0;
+  await assertFreeSpace(wanted, Math.max(0, saved));
+  const mebibytes = (amount: number): string => `${Math.ceil(amount / 2 ** 20)} MiB`;
+  context.onNote?.(
+    `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, ` +
+      (manifest
+        ? `resumed from ${folder}`
+        : `with up to ${mebibytes(bytes)} of temporary files in ${folder}`),
+  );
+}
 
-  /** Sorts with partitions in files. */
-  async onDisk(): Promise<ExternalReport> {
-    const { input, order, orderName, out, tmp, verify = false, resume = false, writer } = this.#job;
-    const { signal, temporaryFiles, onNote } = this.#context;
-    const same = { input, order, orderName, out, tmp, verify };
-    const session = await openSession(same, resume, temporaryFiles);
-    const { folder, state } = session;
-    const spill = new FileSpill(folder);
-    let isNoted = false;
-    const noteResumable = (): void => {
-      if (!isNoted)
-        onNote?.(`the state of the sort is kept in ${folder}. The same command with --resume continues it`);
-      isNoted = true;
+/** Sorts into a file that is kept for a later run if the sort is interrupted. */
+async function sortInPlace(
+  sort: ExternalSort,
+  { state, manifest, identity }: Session,
+  spill: Spill,
+): Promise<ExternalReport> {
+  if (!state || !identity) throw new Error('cannot sort in place: the session has no state');
+  const { out } = sort.job;
+  const part = manifest?.part ?? ResumableOutput.partName(out);
+  await ResumableOutput.assertWritable(out);
+  // Created after the manifest names it, so that a later run always knows the file.
+  let opened: Promise<ResumableOutput> | undefined;
+  const open = (): Promise<ResumableOutput> => {
+    opened ??= ResumableOutput.open(out, part);
+    return opened;
+  };
+  try {
+    const output: SortedOutput = {
+      write: async (position, bytes) => (await open()).write(position, bytes),
+      done: async (name, record) => {
+        await (await open()).sync(); // before the partition file is removed
+        await state.put(sortedTask({ name }), record);
+        await spill.drop(name);
+      },
+      recordOf: (name) => state.get(sortedTask({ name })),
     };
-    // The process may end before the sort does.
-    const leave = (): void => {
-      if (!state) removeFolderNow(folder);
-      else if (session.manifest || state.hasBegun) noteResumable();
-    };
-    signal.addEventListener('abort', leave, { once: true });
-    try {
-      await this.#assertFreeSpace(session);
-      const report =
-        state && !writer && !this.#output
-          ? await this.#sortInPlace(session, spill)
-          : await this.#sortToStream(spill, state ?? NO_TASK_RECORDS, state === undefined, session);
-      await state?.remove();
-      return report;
-    } catch (error) {
-      const started = state && (await State.find(folder));
-      if (state && (!started || error instanceof MismatchError)) {
-        await state.remove(); // there is nothing to resume, or it must not be resumed
-        if (started?.part) await rm(await partPath(out, started.part), { force: true });
-      } else if (state) noteResumable();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', leave);
-      await spill.close();
-      if (!state) await removeFolder(folder, temporaryFiles);
-    }
+    const report = await new Pipeline(sort).run(spill, state, output, { state, manifest, identity, part });
+    await (await open()).commit(report.bytes);
+    return report;
+  } finally {
+    await opened?.then((file) => file.keep()).catch(() => undefined);
   }
+}
 
-  /**
-   * Reports the disk space that the sort needs.
-   *
-   * @throws IoError when there is not enough
-   */
-  async #assertFreeSpace({ folder, state, manifest }: Session): Promise<void> {
-    const { bytes } = this.#reading;
-    const { out, writer, budget } = this.#job;
-    if (bytes === undefined) {
-      this.#context.onNote?.(`keys that do not fit in memory are written to temporary files in ${folder}`);
-      return;
-    }
-    const existingBytes = manifest ? await diskUsage(folder) : 0;
-    const spilled = state && manifest ? ((await lastShard(state)).record?.end ?? 0) : 0;
-    const wanted = [{ folder, bytes: bytes - spilled, what: 'temporary files' }];
-    const target = isStdout(out) ? undefined : dirname(resolve(out));
-    const part = manifest?.part ? await fileBytes(await partPath(out, manifest.part)) : 0;
-    if (target) wanted.push({ folder: target, bytes: Math.max(0, bytes - part), what: 'the result' });
-    // With a resumable result, partition files are removed as the result grows; both take little more than one of them.
-    const saved =
-      state && !writer ? bytes - spilled + existingBytes - MAX_OPEN_PARTITIONS * budget.partitionBytes : 0;
-    await assertFreeSpace(wanted, Math.max(0, saved));
-    const mebibytes = (amount: number): string => `${Math.ceil(amount / 2 ** 20)} MiB`;
-    this.#context.onNote?.(
-      `${mebibytes(bytes)} are sorted in ${mebibytes(budget.memory)} of memory, ` +
-        (manifest
-          ? `resumed from ${folder}`
-          : `with up to ${mebibytes(bytes)} of temporary files in ${folder}`),
+/** Sorts into an output that is written sequentially. Partitions that cannot be used again are dropped. */
+async function sortToStream(
+  sort: ExternalSort,
+  spill: Spill,
+  tasks: Tasks,
+  session?: Session,
+): Promise<ExternalReport> {
+  const { job, context, reading } = sort;
+  const write = async (output: Output): Promise<ExternalReport> => {
+    if (reading.bytes !== undefined) await output.reserve(reading.bytes);
+    const to = await job.writer?.(output);
+    const sorted: SortedOutput = {
+      write: (_, bytes) => (to ?? output).write(bytes),
+      done: (name) => (tasks === NO_TASK_RECORDS ? spill.drop(name) : spill.leave(name)),
+      recordOf: async () => undefined,
+    };
+    const report = await new Pipeline(sort).run(
+      spill,
+      tasks,
+      sorted,
+      session && { ...session, part: undefined },
     );
-  }
-
-  /** Sorts into a file that is kept for a later run if the sort is interrupted. */
-  async #sortInPlace({ state, manifest, identity }: Session, spill: Spill): Promise<ExternalReport> {
-    if (!state || !identity) throw new Error('cannot sort in place: the session has no state');
-    const { out } = this.#job;
-    const part = manifest?.part ?? ResumableOutput.partName(out);
-    await ResumableOutput.assertWritable(out);
-    // Created after the manifest names it, so that a later run always knows the file.
-    let opened: Promise<ResumableOutput> | undefined;
-    const open = (): Promise<ResumableOutput> => {
-      opened ??= ResumableOutput.open(out, part);
-      return opened;
-    };
-    try {
-      const output: SortedOutput = {
-        write: async (position, bytes) => (await open()).write(position, bytes),
-        done: async (name, record) => {
-          await (await open()).sync(); // before the partition file is removed
-          await state.put(sortedTask({ name }), record);
-          await spill.drop(name);
-        },
-        recordOf: (name) => state.get(sortedTask({ name })),
-      };
-      const report = await this.#runPipeline(spill, state, output, { state, manifest, identity, part });
-      await (await open()).commit(report.bytes);
-      return report;
-    } finally {
-      await opened?.then((sortInPlace) => sortInPlace.keep()).catch(() => undefined);
-    }
-  }
-
-  #runPipeline(...[spill, tasks, output, session]: Parameters<Pipeline['run']>): Promise<ExternalReport> {
-    const pipeline = new Pipeline(this.#sorter, this.#job, this.#context, this.#reading);
-    return pipeline.run(spill, tasks, output, session);
-  }
-
-  /** Sorts into an output that is written sequentially. */
-  async #sortToStream(spill: Spill, tasks: Tasks, drop: boolean, session?: Session): Promise<ExternalReport> {
-    const { out, writer } = this.#job;
-    let report: ExternalReport | undefined;
-    const write = async (output: Output): Promise<void> => {
-      if (this.#reading.bytes !== undefined) await output.reserve(this.#reading.bytes);
-      const to = await writer?.(output);
-      const sorted: SortedOutput = {
-        write: (_, bytes) => (to ?? output).write(bytes),
-        done: (name) => (drop ? spill.drop(name) : spill.leave(name)),
-        recordOf: async () => undefined,
-      };
-      report = await this.#runPipeline(spill, tasks, sorted, session && { ...session, part: undefined });
-      await to?.end();
-    };
-    await (this.#output ? write(this.#output) : withOutput(out, this.#context, write));
-    return report as unknown as ExternalReport;
-  }
+    await to?.end();
+    return report;
+  };
+  return sort.output ? write(sort.output) : withOutput(job.out, context, write);
 }
 
 const fileBytes = async (path: string): Promise<number> =>

@@ -1,28 +1,20 @@
 /** Reads an input for the stages: once in order, and before that a part of it, or all, at any position. */
 
+import type { ReadAt, RecordInput } from '../records/record-input.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { readAhead } from '../streams/read-ahead.js';
-import { type OpenFile, openFile, piecesOf, type RecordInput, regroupPieces } from './input.js';
-import type { ReadAt } from './sample.js';
+import { piecesOf, regroupPieces } from './input.js';
 
 export class InputReader {
   readonly #input: RecordInput;
-  readonly #file: OpenFile | undefined;
   /** Pieces read in advance of a sequential input. */
   readonly #held: Uint8Array[] = [];
   #heldBytes = 0;
   #pieces: AsyncGenerator<Uint8Array> | undefined;
   #ended = false;
 
-  private constructor(input: RecordInput, file: OpenFile | undefined) {
+  constructor(input: RecordInput) {
     this.#input = input;
-    this.#file = file;
-  }
-
-  static async open(input: RecordInput, signal: AbortSignal): Promise<InputReader> {
-    const { path, plainAt, bytes } = input;
-    const isPlain = path !== undefined && plainAt !== undefined && bytes !== undefined;
-    return new InputReader(input, isPlain ? await openFile(path, plainAt, signal) : undefined);
   }
 
   /** Size of all records in bytes; undefined while unknown. */
@@ -32,12 +24,12 @@ export class InputReader {
 
   /** Number of bytes that can be read at any position. */
   get readableBytes(): number {
-    return this.#file ? (this.#input.bytes ?? 0) : this.#heldBytes;
+    return this.#input.readAt ? (this.#input.bytes ?? 0) : this.#heldBytes;
   }
 
-  /** Reads `maxBytes` bytes of a sequential input in advance, or all if there are fewer; does nothing for files. */
+  /** Reads `maxBytes` bytes of a sequential input in advance, or all if there are fewer. */
   async hold(maxBytes: number, signal: AbortSignal): Promise<void> {
-    if (this.#file) return;
+    if (this.#input.readAt) return;
     this.#pieces ??= this.#input.pieces();
     while (!this.#ended && this.#heldBytes < maxBytes) {
       assertNotAborted(signal);
@@ -52,7 +44,7 @@ export class InputReader {
   }
 
   readonly readAt: ReadAt = async (into, position) => {
-    if (this.#file) return this.#file.readAt(into, position);
+    if (this.#input.readAt) return this.#input.readAt(into, position);
     let begin = 0;
     for (const piece of this.#held) {
       const end = begin + piece.length;
@@ -71,8 +63,8 @@ export class InputReader {
    * @param buffer memory for two pieces in alternation
    */
   pieces(from: number, recordBytes: number, buffer: Uint8Array): AsyncGenerator<Uint8Array> {
-    const { bytes = 0 } = this.#input;
-    if (this.#file) return piecesOf(this.#file.readAt, { begin: from, end: bytes, recordBytes, buffer });
+    const { bytes = 0, readAt } = this.#input;
+    if (readAt) return piecesOf(readAt, { begin: from, end: bytes, recordBytes, buffer });
     return readAhead(regroupPieces(this.#inOrder(from), recordBytes, buffer));
   }
 
@@ -93,9 +85,5 @@ export class InputReader {
       const left = rest(piece);
       if (left.length > 0) yield left;
     }
-  }
-
-  async close(): Promise<void> {
-    await this.#file?.close();
   }
 }

@@ -2,23 +2,10 @@
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
 import { Random } from '../../util/random.js';
-import { assertNotAborted, ioError } from '../streams/raw.js';
+import type { ReadAt } from '../records/record-input.js';
+import { ioError } from '../streams/raw.js';
 import { SAMPLE_BYTES, SAMPLE_PLACES } from './policy.js';
 import { readFully } from './spill.js';
-
-/** An input of records. */
-export interface RecordInput {
-  /** Name for messages: the path, or `stdin`. */
-  readonly name: string;
-  /** Path of the file; undefined when it cannot be opened a second time, as for a pipe. */
-  readonly path: string | undefined;
-  /** File offset of the records when they are stored contiguously and as they are sorted; otherwise undefined. */
-  readonly plainAt: number | undefined;
-  /** Size of all records in bytes; undefined while unknown. */
-  readonly bytes: number | undefined;
-  /** Yields the records in order, in pieces of whole records. Can be called once. */
-  pieces(): AsyncGenerator<Uint8Array>;
-}
 
 /** Identifies the content of a file. */
 export interface InputIdentity {
@@ -63,35 +50,6 @@ export async function identityOf(path: string): Promise<InputIdentity> {
 export const isRegular = async (path: string | undefined): Promise<boolean> =>
   path !== undefined && ((await stat(path).catch(() => undefined))?.isFile() ?? false);
 
-/** An open file with random access. */
-export interface OpenFile {
-  readAt(into: Uint8Array, position: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-/**
- * Opens a file for random access.
- *
- * @param path path of the file
- * @param base file offset of position 0
- * @param signal aborts reads
- * @throws IoError when the file cannot be opened
- */
-export async function openFile(path: string, base: number, signal: AbortSignal): Promise<OpenFile> {
-  const handle = await open(path, 'r').catch((error) => {
-    throw ioError('read', path, error);
-  });
-  return {
-    async readAt(into, position) {
-      assertNotAborted(signal);
-      await readFully(handle, into, base + position, path).catch((error) => {
-        throw ioError('read', path, error);
-      });
-    },
-    close: () => handle.close(),
-  };
-}
-
 /**
  * Yields the bytes from `begin` to `end`, read into two buffers in alternation: the next piece is read while one is
  * used. A piece is valid until the second next one is requested.
@@ -100,7 +58,7 @@ export async function openFile(path: string, base: number, signal: AbortSignal):
  * @param options.buffer memory for both; each piece takes half of it, in whole records
  */
 export async function* piecesOf(
-  readAt: (into: Uint8Array, position: number) => Promise<void>,
+  readAt: ReadAt,
   {
     begin,
     end,

@@ -1,10 +1,12 @@
 /** An external sort: input, order and output. */
+import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
+import type { RecordInput } from '../records/record-input.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
 import type { Output, OutputContext } from '../streams/output.js';
 import type { Budget } from './budget.js';
-import type { RecordInput } from './input.js';
+import type { InputReader } from './input-reader.js';
 
 export interface ExternalJob {
   readonly input: RecordInput;
@@ -32,6 +34,16 @@ export interface ExternalJob {
 export interface ExternalContext extends Pick<SortOptions, 'onProgress'>, OutputContext {
   /** Receives notes for users, such as the location of temporary files. */
   readonly onNote?: ((text: string) => void) | undefined;
+}
+
+/** One external sort, with its open input and output. */
+export interface ExternalSort {
+  readonly sorter: Sorter;
+  readonly job: ExternalJob;
+  readonly context: ExternalContext;
+  readonly reading: InputReader;
+  /** The output when it is already open. */
+  readonly output: Output | undefined;
 }
 
 /** Writes records to a file of any format. */

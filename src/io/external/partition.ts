@@ -1,5 +1,7 @@
 /** The stage that distributes records to partitions, in input order. */
+import type { Multiset } from '../checks/multiset.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
+import { assertNotAborted } from '../streams/raw.js';
 import { Placer } from './place.js';
 import { MAX_PLACED_RECORDS, MAX_WRITES } from './policy.js';
 import type { Spill } from './spill.js';
@@ -73,18 +75,49 @@ export class Partitioner {
   }
 
   /**
+   * Adds all pieces and waits for the writes, also after a failure.
+   *
+   * @param pieces whole records
+   * @param options.checksum also receives the records
+   * @param options.onAdded called after each piece with its size in bytes
+   * @throws IoError when a write fails
+   * @throws AbortedError when the signal aborts
+   */
+  async addAll(
+    pieces: AsyncIterable<Uint8Array>,
+    {
+      signal,
+      checksum,
+      onAdded,
+    }: {
+      readonly signal: AbortSignal;
+      readonly checksum?: Multiset | undefined;
+      readonly onAdded?: (bytes: number) => Promise<void> | void;
+    },
+  ): Promise<void> {
+    try {
+      for await (const piece of pieces) {
+        assertNotAborted(signal);
+        const counted = checksum?.add(piece);
+        counted?.catch(() => undefined); // awaited later, possibly after another failure
+        await this.add(piece);
+        await counted;
+        await onAdded?.(piece.length);
+      }
+      await this.flush();
+    } finally {
+      await Promise.all(this.#writing);
+    }
+  }
+
+  /**
    * Waits for all writes.
    *
    * @throws IoError when a write failed
    */
   async flush(): Promise<void> {
-    await this.settle();
-    if (this.#failure) throw this.#failure;
-  }
-
-  /** Waits until no write is pending, even if one failed. */
-  async settle(): Promise<void> {
     await Promise.all(this.#writing);
+    if (this.#failure) throw this.#failure;
   }
 
   /** Appends placed records to their partitions. Never rejects: `add` and `flush` throw the failure. */

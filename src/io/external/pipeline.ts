@@ -1,13 +1,11 @@
 /** Runs the stages of an external sort. */
 
-import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { MismatchError } from '../../util/errors.js';
 import { Multiset, randomPoints } from '../checks/multiset.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { thisProcess } from '../streams/temporary-files.js';
-import type { InputReader } from './input-reader.js';
-import type { ExternalContext, ExternalJob, ExternalReport } from './job.js';
+import type { ExternalReport, ExternalSort } from './job.js';
 import { HELD_SHARE } from './policy.js';
 import type { Session } from './session.js';
 import { type Leaf, type SortedOutput, sortPartitions } from './sort.js';
@@ -32,10 +30,7 @@ export type ResumableSession = Omit<Session, 'folder'> & { readonly part: string
 
 /** One run through the stages. */
 export class Pipeline {
-  readonly #sorter: Sorter;
-  readonly #job: ExternalJob;
-  readonly #context: ExternalContext;
-  readonly #reading: InputReader;
+  readonly #external: ExternalSort;
   /** Memory of all stages, except for that of the device. */
   readonly #memory: Uint8Array;
   readonly #seconds = { sample: 0, partition: 0, sort: 0 };
@@ -45,13 +40,11 @@ export class Pipeline {
   #doneBytes = 0;
   #sort: SortReport | undefined;
 
-  constructor(sorter: Sorter, job: ExternalJob, context: ExternalContext, reading: InputReader) {
-    this.#sorter = sorter;
-    this.#job = job;
-    this.#context = context;
-    this.#reading = reading;
-    this.#memory = new Uint8Array(4 * job.budget.partitionBytes);
-    if (job.verify) this.#points = randomPoints();
+  constructor(external: ExternalSort) {
+    const { budget, verify } = external.job;
+    this.#external = external;
+    this.#memory = new Uint8Array(4 * budget.partitionBytes);
+    if (verify) this.#points = randomPoints();
   }
 
   async run(
@@ -60,16 +53,16 @@ export class Pipeline {
     output: SortedOutput,
     session: ResumableSession | undefined,
   ): Promise<ExternalReport> {
-    const { order, budget, seed = DEFAULT_SEED } = this.#job;
-    const { signal } = this.#context;
+    const { order, budget, seed = DEFAULT_SEED } = this.#external.job;
+    const { signal } = this.#external.context;
     const work = { order, budget, spill, tasks, memory: this.#memory, signal, seed };
     const splitters = await this.#measureStage('sample', () => this.#splitters(work, session));
     const [before, after] = [this.#checksum(), this.#checksum()];
     const leaves = await this.#measureStage('partition', () => this.#partition(work, splitters, before));
     const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
-    if (this.#reading.bytes !== undefined && bytes !== this.#reading.bytes) {
+    if (this.#external.reading.bytes !== undefined && bytes !== this.#external.reading.bytes) {
       throw new MismatchError(
-        `cannot use the partitions: they have ${bytes} bytes, and the input has ${this.#reading.bytes}`,
+        `cannot use the partitions: they have ${bytes} bytes, and the input has ${this.#external.reading.bytes}`,
       );
     }
     // Unsynced data are trusted only until the system goes down. The partitions sorted last are synced first, since the
@@ -102,13 +95,13 @@ export class Pipeline {
     leaves: readonly Leaf[],
     { spill, output, after }: { spill: Spill; output: SortedOutput; after: Multiset | undefined },
   ): Promise<void> {
-    const { order, budget, options = {} } = this.#job;
-    const { signal } = this.#context;
+    const { order, budget, options = {} } = this.#external.job;
+    const { signal } = this.#external.context;
     const each = budget.partitionBytes;
     const buffer = (i: number): Uint8Array => this.#memory.subarray(i * each, (i + 1) * each);
     const bytes = leaves.reduce((sum, leaf) => sum + leaf.bytes, 0);
     await sortPartitions(leaves, {
-      sorter: this.#sorter,
+      sorter: this.#external.sorter,
       order,
       spill,
       output,
@@ -116,7 +109,7 @@ export class Pipeline {
       options: { ...options, signal, onReport: (report) => this.#recordLongest(report) },
       signal,
       checksum: after,
-      fresh: () => this.#checksum(),
+      points: this.#points,
       onDone: (done, isOld) => {
         if (isOld) this.#resumedBytes += done;
         this.#progress('sort', done, bytes);
@@ -126,17 +119,18 @@ export class Pipeline {
 
   /** Returns the splitters of the manifest, or chooses new ones from a sample and writes a manifest. */
   async #splitters(work: StageWork, session: ResumableSession | undefined): Promise<Splitters> {
-    const { order, orderName } = this.#job;
+    const { order, orderName } = this.#external.job;
     const found = session?.manifest;
     if (found) {
       // A resumed sort verifies its result if and only if the interrupted one did.
       this.#points = found.points && BigUint64Array.from(found.points, BigInt);
       return new Splitters(order, found.splitters);
     }
-    const reading = this.#reading;
+    const reading = this.#external.reading;
     await reading.hold(HELD_SHARE * work.budget.memory, work.signal);
     const known = Math.floor(reading.readableBytes / order.recordBytes);
     const splitters = await chooseSplitters(reading.readAt, known, reading.bytes, work);
+    assertNotAborted(work.signal); // before there is something to resume
     if (session?.state && session.identity) {
       await session.state.begin({
         input: session.identity,
@@ -153,10 +147,10 @@ export class Pipeline {
 
   async #partition(work: StageWork, splitters: Splitters, checksum: Multiset | undefined): Promise<Leaf[]> {
     const from = await lastShard(work.tasks);
-    const { bytes } = this.#reading;
+    const { bytes } = this.#external.reading;
     const began = from.record?.end ?? 0;
     this.#doneBytes = began;
-    const pieces = this.#reading.pieces(began, work.order.recordBytes, readBuffer(work));
+    const pieces = this.#external.reading.pieces(began, work.order.recordBytes, readBuffer(work));
     const onDone = (done: number): void => {
       this.#spilledBytes += done;
       this.#progress('partition', done, bytes);
@@ -170,15 +164,15 @@ export class Pipeline {
   }
 
   #checksum(): Multiset | undefined {
-    return this.#points && new Multiset(this.#job.order.recordBytes, this.#points);
+    return this.#points && new Multiset(this.#external.job.order.recordBytes, this.#points);
   }
 
   /** Reports progress; every record counts twice, for partitioning and for sorting. */
   #progress(phase: string, done: number, bytes: number | undefined): void {
     this.#doneBytes += done;
-    const { recordBytes } = this.#job.order;
+    const { recordBytes } = this.#external.job.order;
     const total = bytes === undefined ? Number.NaN : (2 * bytes) / recordBytes;
-    this.#context.onProgress?.({ phase, done: this.#doneBytes / recordBytes, total });
+    this.#external.context.onProgress?.({ phase, done: this.#doneBytes / recordBytes, total });
   }
 
   #recordLongest(report: SortReport): void {

@@ -6,7 +6,7 @@ import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'no
 import { basename, dirname, join } from 'node:path';
 import { syncFile, syncFileData } from '../../util/sync-file.js';
 import { syncFolder } from '../streams/output.js';
-import { ioError } from '../streams/raw.js';
+import { ioError, writeFully } from '../streams/raw.js';
 import { resolveTarget } from '../streams/resolve-target.js';
 
 /** Returns the path of the unfinished file for `out`, in the folder of the resolved target. */
@@ -68,15 +68,8 @@ export class ResumableOutput {
     }
   }
 
-  async write(position: number, bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.length; ) {
-      const { bytesWritten } = await this.#handle
-        .write(bytes, at, Math.min(bytes.length - at, 2 ** 30), position + at)
-        .catch((error) => {
-          throw ioError('write', this.#name, error);
-        });
-      at += bytesWritten;
-    }
+  write(position: number, bytes: Uint8Array): Promise<void> {
+    return writeFully(this.#handle, bytes, this.#name, { position });
   }
 
   /** Makes earlier writes durable. Concurrent callers share one sync. */

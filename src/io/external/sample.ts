@@ -1,9 +1,11 @@
 /** Samples of an input, from which splitters are chosen. */
 import { Random } from '../../util/random.js';
-import { MAX_READS_IN_FLIGHT } from './policy.js';
+import type { ReadAt } from '../records/record-input.js';
 
-/** Reads bytes of an input at any position. */
-export type ReadAt = (into: Uint8Array, position: number) => Promise<void>;
+/** Sampled records per partition; most partitions then deviate from the mean size by less than a fifth. */
+export const SAMPLES_PER_PARTITION = 256;
+
+import { MAX_READS_IN_FLIGHT } from './policy.js';
 
 /**
  * Draws a stratified sample of `n` records: one random record from each of `count` equal ranges, or all records if

@@ -3,26 +3,18 @@ import { createHash } from 'node:crypto';
 import { rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { InputError, UsageError } from '../../util/errors.js';
-import type { RecordOrdering } from '../records/record-ordering.js';
 import type { TemporaryFiles } from '../streams/output.js';
 import { isStdout } from '../streams/raw.js';
 import { resolveTarget } from '../streams/resolve-target.js';
 import { thisProcess } from '../streams/temporary-files.js';
-import { type InputIdentity, identityOf, isRegular, type RecordInput } from './input.js';
+import { type InputIdentity, identityOf, isRegular } from './input.js';
+import type { ExternalJob } from './job.js';
 import { partPath } from './resumable-output.js';
 import { type Manifest, State } from './state.js';
 import { assertFolder, temporaryFolder } from './temporary-folder.js';
 
 /** Properties that a resumed sort must share with the interrupted one. */
-export interface SortIdentity {
-  readonly input: RecordInput;
-  readonly order: RecordOrdering;
-  /** Description of the order: direction, NaN position, bits. */
-  readonly orderName: string;
-  readonly out: string;
-  readonly tmp: string | undefined;
-  readonly verify: boolean;
-}
+export type SortIdentity = Pick<ExternalJob, 'input' | 'order' | 'orderName' | 'out' | 'tmp' | 'verify'>;
 
 /** The folder of a sort: either kept after an interruption, or always removed. */
 export interface Session {

@@ -1,10 +1,9 @@
 /** The stage that sorts partitions in turn. Reading the next and writing the previous one overlap with each sort. */
 import type { Sorter } from '../../sort/api/sorter.js';
-import { runYielding } from '../../sort/host/steps.js';
 import { MismatchError } from '../../util/errors.js';
-import type { Multiset, StoredProducts } from '../checks/multiset.js';
+import type { Multiset, Points } from '../checks/multiset.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
-import { findDescentSteps } from '../records/scan-record-order.js';
+import { RecordVerifier } from '../records/record-verifier.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { piecesOf } from './input.js';
 import { MAX_UNSETTLED } from './policy.js';
@@ -41,8 +40,8 @@ export interface SortWork {
   readonly signal: AbortSignal;
   /** Receives everything that is written, and enables the order check; undefined disables both. */
   readonly checksum: Multiset | undefined;
-  /** Returns an empty checksum with the same points. */
-  readonly fresh: () => Multiset | undefined;
+  /** Points of the checksum. */
+  readonly points: Points | undefined;
   /** @param isOld whether an earlier run sorted it */
   onDone(bytes: number, isOld: boolean): void;
 }
@@ -131,34 +130,27 @@ export async function sortPartitions(leaves: readonly Leaf[], work: SortWork): P
  * @throws MismatchError when it is not sorted
  */
 async function verifyPartition(sorted: Uint8Array, work: SortWork): Promise<SortedRecord> {
-  const { order, checksum, signal } = work;
-  const bytes = sorted.length;
-  if (!checksum) return { bytes };
-  const counting = partChecksum(sorted, work); // runs on other threads
-  counting.catch(() => undefined); // awaited later, possibly after another failure
-  const fall = await runYielding(findDescentSteps(order, sorted), signal);
-  const products = await counting;
-  if (fall !== -1) {
+  const verifier = work.points && new RecordVerifier(work.order, work.points);
+  await verifier?.add(sorted, work.signal);
+  return recordOf(sorted.length, verifier, work, ({ descent }) => {
     throw new MismatchError(
-      `cannot use a sorted partition: its record ${fall} belongs before its predecessor`,
+      `cannot use a sorted partition: its record ${descent} belongs before its predecessor`,
     );
-  }
-  return {
-    bytes,
-    ends: [base64(sorted.subarray(0, order.recordBytes)), base64(sorted.subarray(-order.recordBytes))],
-    products,
-  };
+  });
 }
 
-/** Returns the checksum of a part, and adds it to the total. */
-async function partChecksum(
-  part: Uint8Array,
-  { checksum, fresh }: SortWork,
-): Promise<StoredProducts | undefined> {
-  const own = fresh();
-  await own?.add(part);
-  if (own) checksum?.include(own.stored);
-  return own?.stored;
+/** Returns a task record, and adds the checksum of the partition to the total. */
+function recordOf(
+  bytes: number,
+  verifier: RecordVerifier | undefined,
+  { checksum }: SortWork,
+  onDescent: (verifier: RecordVerifier) => never,
+): SortedRecord {
+  if (!verifier) return { bytes };
+  if (verifier.descent !== undefined) onDescent(verifier);
+  const { ends, products } = verifier;
+  checksum?.include(products);
+  return { bytes, ends, products };
 }
 
 /** Copies a partition of equal records to the output. */
@@ -168,39 +160,21 @@ async function copyPartition(
   buffer: Uint8Array,
   work: SortWork,
 ): Promise<SortedRecord> {
-  const { spill, output, order, checksum, signal } = work;
+  const { spill, output, order, points, signal } = work;
+  const { recordBytes } = order;
   const readAt = (into: Uint8Array, position: number) => spill.read(name, position, into);
-  const own = checksum && work.fresh();
-  const ends = new BoundaryCheck(order);
+  const verifier = points && new RecordVerifier(order, points);
   let at = start;
-  let first: string | undefined;
-  let last = '';
-  for await (const piece of piecesOf(readAt, {
-    begin: 0,
-    end: bytes,
-    recordBytes: order.recordBytes,
-    buffer,
-  })) {
+  for await (const piece of piecesOf(readAt, { begin: 0, end: bytes, recordBytes, buffer })) {
     assertNotAborted(signal);
-    if (own) {
-      const fall = await runYielding(findDescentSteps(order, piece), signal);
-      if (fall !== -1) throw new MismatchError('cannot use a partition of equal records: they differ');
-      last = base64(piece.subarray(-order.recordBytes));
-      const begin = base64(piece.subarray(0, order.recordBytes));
-      ends.add([begin, last]);
-      first ??= begin;
-      await own.add(piece);
-    }
+    await verifier?.add(piece, signal);
     await output.write(at, piece);
     at += piece.length;
   }
-  if (!own || first === undefined) return { bytes };
-  checksum.include(own.stored);
-  return { bytes, ends: [first, last], products: own.stored };
+  return recordOf(bytes, verifier, work, () => {
+    throw new MismatchError('cannot use a partition of equal records: they differ');
+  });
 }
-
-const base64 = (bytes: Uint8Array): string =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 
 /** Compares the first and last records of adjacent partitions. */
 class BoundaryCheck {

@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
 import { syncFileData } from '../../util/sync-file.js';
-import { ioError } from '../streams/raw.js';
+import { ioError, writeFully } from '../streams/raw.js';
 
 /** Partitions by name, as bytes. */
 export interface Spill {
@@ -36,10 +36,7 @@ export class FileSpill implements Spill {
   async write(partition: string, position: number, from: Uint8Array): Promise<void> {
     const path = this.#path(partition);
     try {
-      const handle = await this.#handle(partition);
-      for (let at = 0; at < from.length; ) {
-        at += (await handle.write(from, at, from.length - at, position + at)).bytesWritten;
-      }
+      await writeFully(await this.#handle(partition), from, path, { position });
     } catch (error) {
       throw ioError('write', path, error);
     }

@@ -1,13 +1,13 @@
 /** The stages from the input to sortable partitions: sample, splitters, partition, split. */
 
 import type { Multiset } from '../checks/multiset.js';
+import type { ReadAt } from '../records/record-input.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
-import { assertNotAborted } from '../streams/raw.js';
 import { type Budget, partitionCount } from './budget.js';
 import { piecesOf } from './input.js';
 import { Partitioner } from './partition.js';
 import { MAX_PIECE_BYTES, MAX_PLACED_RECORDS, SAMPLES_PER_PARTITION } from './policy.js';
-import { type ReadAt, takeSample } from './sample.js';
+import { takeSample } from './sample.js';
 import type { Leaf } from './sort.js';
 import type { Spill } from './spill.js';
 import { Splitters } from './splitters.js';
@@ -30,17 +30,17 @@ export interface StageWork {
   readonly seed: bigint | number;
 }
 
+/** Returns the size in bytes of a piece of at most `maxBytes` bytes: whole records, aligned to words. */
+export function pieceBytes({ recordBytes }: RecordOrdering, maxBytes: number): number {
+  const bytes = Math.min(MAX_PIECE_BYTES, MAX_PLACED_RECORDS * recordBytes, Math.floor(maxBytes));
+  const count = Math.max(1, Math.floor(bytes / recordBytes));
+  return (count < 8 ? count : count - (count % 8)) * recordBytes;
+}
+
 /** Divides the memory into buffers for two pieces to read and two to place. */
 function splitMemory({ memory, order }: StageWork): { reading: Uint8Array; placing: Uint8Array } {
-  const maxPieceBytes = Math.min(
-    MAX_PIECE_BYTES,
-    MAX_PLACED_RECORDS * order.recordBytes,
-    Math.floor(memory.length / 4),
-  );
-  const recordCount = Math.max(1, Math.floor(maxPieceBytes / order.recordBytes));
-  // Keeps the start of each piece aligned to words.
-  const bytes = (recordCount < 8 ? recordCount : recordCount - (recordCount % 8)) * order.recordBytes;
-  return { reading: memory.subarray(0, 2 * bytes), placing: memory.subarray(2 * bytes, 4 * bytes) };
+  const bytes = 2 * pieceBytes(order, memory.length / 4);
+  return { reading: memory.subarray(0, bytes), placing: memory.subarray(bytes, 2 * bytes) };
 }
 
 /** Returns the memory for pieces to read. */
@@ -104,21 +104,16 @@ export async function partitionInput(
     await tasks.put(shardName(shards++), { end, sizes: partitioner.sizes, ...(products && { products }) });
     recorded = end;
   };
-  try {
-    for await (const piece of pieces) {
-      assertNotAborted(signal);
-      const counted = checksum?.add(piece);
-      counted?.catch(() => undefined); // awaited later, possibly after another failure
-      await partitioner.add(piece);
-      await counted;
-      end += piece.length;
-      onDone(piece.length);
+  await partitioner.addAll(pieces, {
+    signal,
+    checksum,
+    async onAdded(bytes) {
+      end += bytes;
+      onDone(bytes);
       if (end - recorded >= budget.shardBytes) await record();
-    }
-    if (end > recorded || shards === 0) await record();
-  } finally {
-    await partitioner.settle();
-  }
+    },
+  });
+  if (end > recorded || shards === 0) await record();
   for (const name of names) await spill.leave(name);
   return partitioner.sizes;
 }
@@ -166,20 +161,9 @@ async function splitPartition(
     const names = splitters.single.map((_, p) => partitionName(p, name));
     for (const child of names) await spill.drop(child); // left by an interrupted run
     const partitioner = new Partitioner(order, splitters, { spill, names, buffer: placing });
-    try {
-      for await (const piece of piecesOf(readAt, {
-        begin: 0,
-        end: bytes,
-        recordBytes: order.recordBytes,
-        buffer: reading,
-      })) {
-        assertNotAborted(signal);
-        await partitioner.add(piece);
-      }
-      await partitioner.flush();
-    } finally {
-      await partitioner.settle();
-    }
+    const { recordBytes } = order;
+    const pieces = piecesOf(readAt, { begin: 0, end: bytes, recordBytes, buffer: reading });
+    await partitioner.addAll(pieces, { signal });
     await spill.sync(names); // before their source is removed
     for (const child of names) await spill.leave(child);
     record = { sizes: partitioner.sizes, ...splitters.facts };

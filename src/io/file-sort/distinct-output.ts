@@ -47,14 +47,12 @@ export async function withDistinct(
     await to.end();
     return undefined;
   }
-  let n = 0;
-  await withCounts(request, context, async (counted) => {
-    const writer = distinctWriter(order, { to: await open(), counts: counted }, context.signal);
+  return withCounts(request, context, async (counts) => {
+    const writer = distinctWriter(order, { to: await open(), counts }, context.signal);
     await write(writer);
     await writer.end();
-    n = writer.n;
+    return writer.n;
   });
-  return n;
 }
 
 /** Returns a writer that passes on only the first of equal sorted records. */
@@ -69,18 +67,19 @@ const firstFinder = (order: RecordOrdering | KeyOrdering): FindFirsts =>
   'wholeDtype' in order && order.wholeDtype ? firstKeys(dtypeInfo(order.wholeDtype)) : firstRecords(order);
 
 /** Runs `write` with a writer for the counts, or undefined when none are requested, and commits the file of counts. */
-export async function withCounts(
+export async function withCounts<T>(
   { counts, model, text: { header, delimiter } }: Omit<DistinctRequest, 'order' | 'unique'>,
   context: OutputContext,
-  write: (counts: KeyWriter | undefined) => Promise<void>,
-): Promise<void> {
+  write: (counts: KeyWriter | undefined) => Promise<T>,
+): Promise<T> {
   if (counts === undefined) return write(undefined);
-  await withOutput(counts, context, async (output) => {
+  return withOutput(counts, context, async (output) => {
     const text = { header, delimiter, signal: context.signal };
     const target = await keyTarget(counts, text, { ...model, isDtypeGiven: false });
     const facts = { dtype: 'u64', n: undefined, shape: undefined, column: 'count' } as const;
     const writer = await target.create(output, facts);
-    await write(writer);
+    const made = await write(writer);
     await writer.end();
+    return made;
   });
 }

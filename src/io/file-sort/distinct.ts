@@ -19,10 +19,10 @@ export function firstKeys(info: DtypeInfo): FindFirsts {
     if (kind === 'float') {
       if (width === 64) return firstNumbers(new Float64Array(buffer, byteOffset, length));
       if (width === 32) return firstNumbers(new Float32Array(buffer, byteOffset, length));
-      return firstWords(canonicalHalves(words as Uint16Array, Number(infinityBits(info))));
+      return firstNumbers(canonicalHalves(words as Uint16Array, Number(infinityBits(info))));
     }
     if (bytes === 8) return firstPairs(new Uint32Array(buffer, byteOffset, 2 * length));
-    return firstWords(words as Uint32Array);
+    return firstNumbers(words as Uint32Array);
   };
 }
 
@@ -32,14 +32,12 @@ export const firstRecords =
   (piece) => {
     const prefixes = order.prefix(piece);
     const words = new Uint32Array(prefixes.buffer, prefixes.byteOffset, 2 * prefixes.length);
-    const firsts = firstPairs(
-      words,
-      order.exact ? undefined : (i) => order.compare(piece, i - 1, piece, i) === 0,
-    );
-    return firsts;
+    return firstPairs(words, order.exact ? undefined : (i) => order.compare(piece, i - 1, piece, i) === 0);
   };
 
-function firstNumbers(numbers: Float32Array | Float64Array): Uint32Array {
+function firstNumbers(
+  numbers: Uint8Array | Uint16Array | Uint32Array | Float32Array | Float64Array,
+): Uint32Array {
   const firsts = new Uint32Array(numbers.length);
   let count = 0;
   let last = 0;
@@ -49,15 +47,6 @@ function firstNumbers(numbers: Float32Array | Float64Array): Uint32Array {
     if (i > 0 && (number === last || (number !== number && last !== last))) continue;
     firsts[count++] = i;
     last = number;
-  }
-  return firsts.subarray(0, count);
-}
-
-function firstWords(words: Uint8Array | Uint16Array | Uint32Array): Uint32Array {
-  const firsts = new Uint32Array(words.length);
-  let count = 0;
-  for (let i = 0; i < words.length; i++) {
-    if (i === 0 || words[i] !== words[i - 1]) firsts[count++] = i;
   }
   return firsts.subarray(0, count);
 }

@@ -7,8 +7,8 @@ import { invalidArgument } from '../../util/invalid-argument.js';
 import type { ExternalContext, ExternalReport } from '../external/job.js';
 import type { InputOptions } from '../formats/keys.js';
 import type { ArrayPool } from '../streams/array-pool.js';
-import { assertSeparate } from '../streams/output.js';
 import { isStdin, isStdout } from '../streams/raw.js';
+import { assertSeparate } from '../streams/same-file.js';
 import type { FileSortBatcher } from './file-sort-batcher.js';
 
 /** Options of a file sort: input format, order, and output format. */
@@ -166,6 +166,13 @@ export function assertFiles(inputs: readonly string[], out: string): void {
 type SortSettings = {
   readonly [Name in keyof FileJob]?: FileJob[Name] | undefined;
 };
+
+/** Returns the sort options of a job whose order is not that of keys. */
+export const orderingOptions = (
+  { algorithm, scan, radixBits, tuning, verify }: SortSettings,
+  context: FileContext,
+  onReport?: (report: SortReport) => void,
+): SortOptions => sortOptions({ algorithm, scan, radixBits, tuning, verify }, context, onReport);
 
 /** Returns the sort options of a job, without undefined values, which the sorter rejects. */
 export function sortOptions(

@@ -4,6 +4,7 @@ import type { SorterOperations } from '../../sort/api/sorter-operations.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { MAX_ARRAY_BYTES, MAX_BATCH_BYTES } from './policy.js';
+import { onlyReport } from './sort-reports.js';
 
 type BatchSorter = Pick<SorterOperations, 'sort' | 'sortMany'>;
 
@@ -89,13 +90,11 @@ export class FileSortBatcher {
     if (first && all.length > 1) {
       try {
         const arrays = all.map(({ keys }) => keys);
-        let report: SortReport | undefined;
-        const onReport = (made: SortReport): void => {
-          report = made;
-        };
-        const sorted = await this.#sorter.sortMany(arrays, { ...orderOf(first.options), onReport });
+        const reports: SortReport[] = [];
+        const options = { ...orderOf(first.options), onReport: (one: SortReport) => void reports.push(one) };
+        const sorted = await this.#sorter.sortMany(arrays, options);
         for (const [i, one] of all.entries()) {
-          if (report) one.options.onReport?.(reportShare(report, one.keys.length, arrays));
+          if (reports.length > 0) one.options.onReport?.(reportShare(reports, one.keys.length, arrays));
           one.resolve(sorted[i] as KeyArray);
         }
         return;
@@ -109,14 +108,16 @@ export class FileSortBatcher {
   }
 }
 
-/** Derives the report of one array from that of the combined sort. */
-function reportShare(report: SortReport, n: number, arrays: readonly KeyArray[]): SortReport {
+/** Derives the report of one array from those of the combined sort. */
+function reportShare(reports: readonly SortReport[], n: number, arrays: readonly KeyArray[]): SortReport {
+  const report = onlyReport(reports);
   const all = arrays.reduce((sum, { length }) => sum + length, 0);
+  const seconds = reports.reduce((sum, one) => sum + one.seconds, 0);
   return {
     ...report,
     n,
     reason: `together with ${arrays.length - 1} other arrays: ${report.reason}`,
     stages: [], // the combined stages say nothing about one array
-    seconds: (report.seconds * n) / all,
+    seconds: (seconds * n) / all,
   };
 }

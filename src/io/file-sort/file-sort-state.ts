@@ -19,10 +19,24 @@ export interface FileSort {
 }
 
 /** Runs `write` with the output. An output that is already open is committed by its opener. */
-export const writeToOutput = (
-  { output, job, context }: FileSort,
-  write: (output: Output) => Promise<void>,
-): Promise<void> => (output ? write(output) : withOutput(job.out, context, write));
+export const writeToOutput = <T>(
+  { output, job, context }: Pick<FileSort, 'output' | 'context'> & { readonly job: { readonly out: string } },
+  write: (output: Output) => Promise<T>,
+): Promise<T> => (output ? write(output) : withOutput(job.out, context, write));
+
+/**
+ * Runs a sort. If it reads a pipe, the output is opened first, so that an unwritable path is reported before waiting
+ * for the pipe.
+ *
+ * @param isFile whether the inputs are files of known length
+ * @param sort sorts to an output that is already open, or opens it
+ */
+export const openForPipe = <T>(
+  isFile: boolean,
+  out: string,
+  context: FileContext,
+  sort: (output?: Output) => Promise<T>,
+): Promise<T> => (isFile ? sort() : withOutput(out, context, sort));
 
 /** Returns the properties of the result: keys or positions. */
 export const factsOf = (

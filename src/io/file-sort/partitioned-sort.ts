@@ -1,151 +1,142 @@
-/** Partitioned sorts of key files, for when memory does not suffice for a sort as a whole. */
-import { dtypeInfo } from '../../keys/dtype.js';
-import { bitWindow } from '../../sort/model/options.js';
-import { describeUnfinished } from '../external/session.js';
-import type { KeyWriter } from '../formats/key-file.js';
-import { prefetchKeys } from '../formats/prefetch-keys.js';
-import { IndexedKeys } from '../records/indexed-keys.js';
-import { keyOrdering } from '../records/record-ordering.js';
+/** Partitioned sorts of files, for when memory does not suffice for a sort as a whole. */
+import type { Sorter } from '../../sort/api/sorter.js';
+import type { SortOptions } from '../../sort/model/options.js';
+import type { SortReport } from '../../sort/model/report.js';
+import { partitionBudget } from '../external/budget.js';
+import { externalSort } from '../external/external-sort.js';
+import type { ExternalJob, RecordWriter } from '../external/job.js';
+import type { KeyReader, KeyWriter } from '../formats/key-file.js';
+import type { IndexedRecords } from '../records/indexed-records.js';
+import type { RecordInput } from '../records/record-input.js';
+import type { KeyOrdering, RecordOrdering } from '../records/record-ordering.js';
 import type { Output } from '../streams/output.js';
 import type { DistinctWriter } from './distinct.js';
 import { distinctWriter, withCounts } from './distinct-output.js';
-import { type FileReport, inputsOf, sortOptions } from './file-job.js';
-import { type FileSort, factsOf } from './file-sort-state.js';
+import type { FileContext, FileReport, LargeFileJob, LargeReport } from './file-job.js';
 import { positionDtype } from './positions.js';
-import type { PartitionedSort } from './sort-file.js';
-import { fitsAsWhole, maxWholeBytes, sortLarge } from './sort-large.js';
 
-export const partitionedSort: PartitionedSort = {
-  async prepare({ reader, job: { memory }, reportBase: { argsort } }) {
-    if (memory === undefined) return reader;
-    return prefetchKeys(
-      reader,
-      maxWholeBytes({ memory, argsort, keyBytes: dtypeInfo(reader.dtype).bytes }, true),
-    );
-  },
-
-  async sort(work) {
-    const { memory } = work.job;
-    if (memory === undefined || (await isForWhole(work, memory))) return undefined;
-    return work.reportBase.argsort ? argsortInPartitions(work, memory) : sortInPartitions(work, memory);
-  },
-};
-
-/** Whether memory suffices for a sort as a whole and there is no unfinished sort to resume. */
-async function isForWhole(
-  { sorter, reader, job, context, reportBase: { argsort } }: FileSort,
-  memory: number,
-): Promise<boolean> {
-  const { n, dtype } = reader;
-  const keyBytes = dtypeInfo(dtype).bytes;
-  const bytes = n === undefined ? undefined : n * keyBytes;
-  const old = inputsOf(job).length > 1 ? undefined : await describeUnfinished(job.out, job.tmp);
-  if (old && job.resume) return false;
-  if (argsort && positionDtype(n, job.wideFrom) === 'u64') return false; // positions in memory are u32
-  const pooled = context.arrays !== undefined;
-  const whole = fitsAsWhole(bytes, { memory, argsort, keyBytes, pooled }, sorter.hasDedicatedMemory);
-  if (whole && old) context.onNote?.(old);
-  return whole;
+/** A file to sort in partitions. */
+export interface PartitionedFile {
+  readonly sorter: Sorter;
+  readonly input: RecordInput;
+  readonly order: RecordOrdering | KeyOrdering;
+  /** Description of the order, which must match to resume a sort. */
+  readonly orderName: string;
+  readonly job: Pick<
+    LargeFileJob,
+    'out' | 'tmp' | 'resume' | 'verify' | 'unique' | 'counts' | 'wideFrom' | 'header' | 'delimiter'
+  >;
+  readonly memory: number;
+  /** Options of the sort; the order defines direction and bits. */
+  readonly options: SortOptions;
+  readonly context: FileContext;
+  /** The output when it is already open. */
+  readonly output: Output | undefined;
+  /** Opens the writer of the result. */
+  readonly create: (output: Output, n: number | undefined) => Promise<KeyWriter>;
+  /** Whether the result is exactly the sorted records, which can be resumed. */
+  readonly isPlain: boolean;
+  /** Sorts positions instead of records. */
+  readonly indexed?: IndexedRecords | undefined;
+  /** Source of format and byte order for the counts when their file name implies none. */
+  readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
+  /** Fields of the report that are known in advance. */
+  readonly reportBase: Pick<
+    FileReport,
+    'descending' | 'argsort' | 'formats' | 'dtype' | 'bitRange' | 'records'
+  >;
 }
 
-/** Returns the order of the records, and its name for the journal. */
-function orderOf({ reader, target, job }: FileSort) {
-  const { dtype } = reader;
-  const { descending = false, nan = 'last', unique = false } = job;
-  const bits = bitWindow(job.bits, dtypeInfo(dtype));
-  const name =
-    `${dtype} keys, ${descending ? 'descending' : 'ascending'}, NaN ${nan}, bits ${bits.join(' to ')}, ` +
-    `${reader.format} to ${target.format}${unique ? ', distinct' : ''}`;
-  return { bits, order: keyOrdering({ dtype, descending, nan, bits }), name };
-}
-
-/** Returns the single input file; undefined for several files and for pipes. */
-function fileOf({ reader, job }: FileSort): string | undefined {
-  const [path, ...more] = inputsOf(job);
-  return reader.n !== undefined && more.length === 0 ? path : undefined;
-}
-
-/** Sorts keys in partitions: in memory when they fit, otherwise through temporary files. */
-async function sortInPartitions(work: FileSort, memory: number): Promise<FileReport> {
-  const { sorter, reader, target, job, context, reportBase, output } = work;
-  const { n, dtype } = reader;
-  const { out, tmp, resume, verify, unique = false, counts } = job;
-  const { bits, order, name } = orderOf(work);
-  const path = fileOf(work);
-  const input = {
-    name: reader.name,
-    path,
-    plainAt: path === undefined ? undefined : reader.plainAt,
-    bytes: n === undefined ? undefined : n * order.recordBytes,
-    pieces: () => reader.pieces(),
-  };
-  const large = { input, order, orderName: name, out, tmp, resume, verify };
-  const how = { memory, how: sortOptions(job, context), output };
-  const facts = { ...reportBase, dtype, bitRange: bits, readSeconds: 0, writeSeconds: 0 };
-  if (!unique) {
-    const writer = target.plain ? undefined : (to: Output) => target.create(to, factsOf(work, n));
-    const made = await sortLarge(sorter, { ...large, writer }, how, context);
-    return { ...made, ...facts, shape: [made.n] };
+/**
+ * Sorts a file in partitions: in memory when they fit, otherwise through temporary files.
+ *
+ * @throws the errors of `externalSort`
+ */
+export async function sortInPartitions(file: PartitionedFile): Promise<FileReport> {
+  const { input, order, job, context, create, isPlain, indexed, model } = file;
+  if (indexed) return sortPositions(file, indexed);
+  if (!job.unique) {
+    const n = input.bytes === undefined ? undefined : input.bytes / order.recordBytes;
+    return sortRecords(file, isPlain ? {} : { writer: (to) => create(to, n) });
   }
-  const request = { counts, model: reader, text: job };
-  let report: FileReport | undefined;
-  await withCounts(request, context, async (counted) => {
+  return withCounts({ counts: job.counts, model, text: job }, context, async (counts) => {
     let distinct: DistinctWriter | undefined;
-    const writer = async (to: Output): Promise<DistinctWriter> => {
-      const keys = await target.create(to, factsOf(work, undefined));
-      distinct = distinctWriter(order, { to: keys, counts: counted }, context.signal);
+    const writer = async (to: Output): Promise<RecordWriter> => {
+      distinct = distinctWriter(order, { to: await create(to, undefined), counts }, context.signal);
       return distinct;
     };
-    const made = await sortLarge(sorter, { ...large, writer }, how, context);
+    const made = await sortRecords(file, { writer });
     const found = distinct?.n ?? 0;
-    report = { ...made, ...facts, distinct: found, shape: [found] };
+    return { ...made, distinct: found, shape: [found] };
   });
-  return report as unknown as FileReport;
 }
 
-/** Sorts codes and positions in partitions. */
-async function argsortInPartitions(work: FileSort, memory: number): Promise<FileReport> {
-  const { sorter, reader, target, job, context, reportBase, output } = work;
-  const { n, dtype } = reader;
-  const { out, tmp, resume, verify, wideFrom } = job;
-  const { bits, order: keys, name } = orderOf(work);
-  const indexed = new IndexedKeys(keys, dtype, n === undefined || positionDtype(n, wideFrom) === 'u64');
-  let total = n;
-  const input = {
-    name: reader.name,
-    path: fileOf(work),
-    plainAt: undefined,
-    bytes: n === undefined ? undefined : indexed.bytesOf(n * keys.recordBytes),
-    pieces: () =>
-      indexed.interleave(reader.pieces(), (found) => {
-        total = found;
-      }),
+/** Sorts codes and positions, and writes the positions. */
+function sortPositions(file: PartitionedFile, indexed: IndexedRecords): Promise<FileReport> {
+  const { input, order, orderName, create, job } = file;
+  let total = input.bytes === undefined ? undefined : input.bytes / order.recordBytes;
+  const onTotal = (n: number): void => {
+    total = n;
   };
-  /** Opens the output on the first write, after all input was read, when the number of keys is known. */
-  const writer = async (to: Output): Promise<KeyWriter> => {
-    let opened: KeyWriter | undefined;
-    const open = async (): Promise<KeyWriter> => {
-      opened ??= await target.create(to, factsOf(work, total));
+  /** Opens the output on the first write, after all input was read, when the number of records is known. */
+  const writer = async (to: Output): Promise<RecordWriter> => {
+    let opened: Promise<KeyWriter> | undefined;
+    const open = (): Promise<KeyWriter> => {
+      opened ??= create(to, total);
       return opened;
     };
     return {
       async write(piece) {
-        const positions = await open();
-        await positions.write(indexed.positionsOf(piece, positionDtype(total, wideFrom)));
+        await (await open()).write(indexed.positionsOf(piece, positionDtype(total, job.wideFrom)));
       },
       end: async () => (await open()).end(),
     };
   };
-  const large = {
-    input,
+  return sortRecords(file, {
+    input: {
+      ...input,
+      readAt: undefined,
+      bytes: input.bytes === undefined ? undefined : indexed.bytesOf(input.bytes),
+      pieces: () => indexed.interleave(input.pieces(), onTotal),
+    },
     order: indexed.order,
-    orderName: `positions of ${name}`,
-    out,
-    tmp,
-    resume,
-    verify,
+    orderName: `positions of ${orderName}`,
     writer,
+  });
+}
+
+const NOT_SORTED: Omit<SortReport, 'n' | 'dtype' | 'bitRange' | 'stages' | 'seconds'> = {
+  device: { name: 'host', type: 'host' },
+  algorithm: 'none',
+  reason: 'nothing to sort',
+};
+
+/** @param changes what differs from a sort of the file's records to raw bytes */
+async function sortRecords(
+  { sorter, context, memory, options, output, reportBase, ...file }: PartitionedFile,
+  changes: Partial<Pick<ExternalJob, 'input' | 'order' | 'orderName' | 'writer'>>,
+): Promise<FileReport & { readonly external: LargeReport }> {
+  const { algorithm, advanced, onWarning } = options;
+  const given = Object.entries({ algorithm, advanced, onWarning }).filter(([, value]) => value !== undefined);
+  const { out, tmp, resume, verify } = file.job;
+  const { input, order, orderName, writer } = { ...file, ...changes };
+  const job = { input, order, orderName, writer, out, tmp, resume, verify };
+  const started = performance.now();
+  const { sort, verified, ...external } = await externalSort(
+    sorter,
+    { ...job, budget: partitionBudget(memory, order), options: Object.fromEntries(given) },
+    context,
+    output,
+  );
+  const n = external.bytes / order.recordBytes;
+  return {
+    ...(sort ?? NOT_SORTED),
+    n,
+    stages: [], // the stages of one partition say nothing about the whole
+    seconds: (performance.now() - started) / 1000,
+    ...(verified && { verified }),
+    external,
+    ...reportBase,
+    ...{ shape: [n], readSeconds: 0, writeSeconds: 0 },
   };
-  const made = await sortLarge(sorter, large, { memory, how: sortOptions(job, context), output }, context);
-  return { ...made, ...reportBase, dtype, bitRange: bits, shape: [made.n], readSeconds: 0, writeSeconds: 0 };
 }

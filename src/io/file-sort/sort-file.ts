@@ -7,9 +7,10 @@ import { type Lines, linesOf } from '../formats/axis.js';
 import { withInputs } from '../formats/inputs.js';
 import { readKeys, writeKeys } from '../formats/key-array.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
-import { inputOptionsOf, keyTarget } from '../formats/keys.js';
-import { assertSeparate, type Output, withOutput } from '../streams/output.js';
+import { inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
+import { prefetchKeys } from '../formats/prefetch-keys.js';
 import { assertNotAborted } from '../streams/raw.js';
+import { assertSeparate } from '../streams/same-file.js';
 import { measure, measureSpan, now } from '../streams/spans.js';
 import {
   assertDistinct,
@@ -20,7 +21,8 @@ import {
   type LargeFileJob,
   sortOptions,
 } from './file-job.js';
-import { type FileSort, factsOf, writeToOutput } from './file-sort-state.js';
+import { type FileFacts, maxWholeBytes, planFile } from './file-plan.js';
+import { type FileSort, factsOf, openForPipe, writeToOutput } from './file-sort-state.js';
 import { onlyReport, reportSpans } from './sort-reports.js';
 import { warnOfText } from './text-warning.js';
 
@@ -30,7 +32,6 @@ import { warnOfText } from './text-warning.js';
  * @param sorter sorts the keys
  * @param job input, output and options
  * @param context streams, callbacks and pools
- * @param parts sorts input larger than `memory`; without it everything is sorted as a whole
  * @throws UsageError when an option is invalid
  * @throws DtypeError when the dtype is missing or contradicts the file
  * @throws FormatError when a file is not valid in its format
@@ -38,58 +39,76 @@ import { warnOfText } from './text-warning.js';
  * @throws AbortedError when the signal aborts
  * @throws the errors of the sorter
  */
-export async function sortFile(
+export const sortFile = (sorter: Sorter, job: LargeFileJob, context: FileContext): Promise<FileReport> =>
+  withFileSort(sorter, job, context, sortKeys);
+
+/** Opens the inputs of a file sort and runs it. */
+export async function withFileSort(
   sorter: Sorter,
   job: LargeFileJob,
   context: FileContext,
-  parts?: PartitionedSort,
+  run: (work: FileSort) => Promise<FileReport>,
 ): Promise<FileReport> {
   const inputs = inputsOf(job);
-  const { dtype, format, header, delimiter, out, argsort, resume } = job;
+  const { format, out, argsort = false, resume, descending = false } = job;
   if (argsort) await assertSeparate('positions', out, inputs);
   if (resume) assertFiles(inputs, out);
   await assertDistinct(job, inputs);
-  return withInputs(inputs, context, async (open, areFiles) => {
-    const sortTo = async (output?: Output): Promise<FileReport> => {
+  return withInputs(inputs, context, (open, areFiles) =>
+    openForPipe(areFiles, out, context, async (output) => {
       const reader = await open(inputOptionsOf(job));
       if (format !== 'raw') await warnOfText(reader, context);
       const to = job.to ?? (format === 'raw' ? 'raw' : 'auto');
-      const model = { ...reader, isDtypeGiven: dtype !== undefined };
-      const text = { header, delimiter, signal: context.signal };
-      const target = await keyTarget(out, { to, ...text, verify: job.verify }, model);
-      const formats = [reader.format, target.format] as const;
-      const reportBase = { descending: job.descending ?? false, argsort: argsort ?? false, formats };
-      return sortKeys({ sorter, reader, target, job, context, reportBase, output }, parts);
-    };
-    if (areFiles) return sortTo();
-    // Opens the output first, so that an unwritable path is reported before waiting for a pipe.
-    let report: FileReport | undefined;
-    await withOutput(out, context, async (output) => {
-      report = await sortTo(output);
-    });
-    return report as unknown as FileReport;
-  });
+      const target = await targetOf(reader, out, { ...job, to, signal: context.signal });
+      const reportBase = { descending, argsort, formats: [reader.format, target.format] } as const;
+      return run({ sorter, reader, target, job, context, reportBase, output });
+    }),
+  );
 }
 
-/** Sorts input in partitions; implemented in partitioned-sort.ts. */
-export interface PartitionedSort {
-  /** Returns the reader, with as much of a pipe prefetched as the choice of method requires. */
-  prepare(work: FileSort): Promise<KeyReader>;
-  /** @returns undefined when the keys are to be sorted as a whole */
-  sort(work: FileSort): Promise<FileReport | undefined>;
+/** Sorts keys by the plan. The modules of the ways are loaded on demand. */
+export async function sortKeys(given: FileSort): Promise<FileReport> {
+  const { sorter, job, context } = given;
+  const lines = job.unique ? undefined : linesOf(given.reader, job.axis);
+  if (lines) return sortLines(given, lines);
+  const onDevice = sorter.hasDedicatedMemory ? await import('./sort-on-device.js') : undefined;
+  const device = onDevice?.streamingDevice(given);
+  const { memory } = job;
+  if (memory === undefined && !device) return sortWhole(given);
+  const { describeUnfinished } = await import('../external/session.js');
+  const old = inputsOf(job).length > 1 ? undefined : await describeUnfinished(job.out, job.tmp);
+  const work = memory === undefined ? given : { ...given, reader: await prefetch(given, memory) };
+  const facts = { ...fileFacts(work), resumes: old !== undefined && job.resume === true };
+  const plan = planFile({ ...facts, device });
+  if (plan !== 'parts' && old) context.onNote?.(old);
+  const report = plan === 'device' ? await onDevice?.sortOnDevice(work) : undefined;
+  if (report) return report;
+  if (memory === undefined || planFile(facts) === 'whole') return sortWhole(work);
+  const { sortKeysInPartitions } = await import('./partitioned-keys.js');
+  return sortKeysInPartitions(work, memory);
 }
 
-async function sortKeys(work: FileSort, parts: PartitionedSort | undefined): Promise<FileReport> {
-  const lines = work.job.unique ? undefined : linesOf(work.reader, work.job.axis);
-  if (lines) return sortLines(work, lines);
-  if (work.sorter.hasDedicatedMemory) {
-    // Loaded on demand.
-    const { sortOnDevice } = await import('./sort-on-device.js');
-    const report = await sortOnDevice(work);
-    if (report) return report;
-  }
-  const prepare = parts ? { ...work, reader: await parts.prepare(work) } : work;
-  return (await parts?.sort(prepare)) ?? sortWhole(prepare);
+/** Returns the reader, with as much of a pipe read in advance as the plan requires. */
+const prefetch = async (work: FileSort, memory: number): Promise<KeyReader> =>
+  work.reader.n === undefined
+    ? prefetchKeys(work.reader, maxWholeBytes(fileFacts(work), memory, true))
+    : work.reader;
+
+/** Returns the facts that determine the plan of a file sort. */
+export function fileFacts({
+  sorter,
+  reader: { n, dtype },
+  job,
+  context,
+  reportBase: { argsort },
+}: FileSort): FileFacts {
+  const recordBytes = dtypeInfo(dtype).bytes;
+  const { memory, wideFrom } = job;
+  return {
+    ...{ recordBytes, argsort, memory, wideFrom, isPooled: context.arrays !== undefined },
+    bytes: n === undefined ? undefined : n * recordBytes,
+    hasDedicatedMemory: sorter.hasDedicatedMemory,
+  };
 }
 
 /** Sorts each row or column of a matrix. */
@@ -109,13 +128,13 @@ async function sortLines(work: FileSort, lines: Lines): Promise<FileReport> {
     done += keys;
     context.onProgress?.({ phase: 'sorting', done, total: n ?? done });
   };
-  let seconds = 0;
-  await writeToOutput(work, async (output) => {
+  const seconds = await writeToOutput(work, async (output) => {
     const writer = await target.create(output, factsOf(work, n, reader.shape));
     const matrix = { sorter, dtype, argsort: reportBase.argsort, options, onDone };
-    [, seconds] = await measure(() => sortMatrix(reader, lines, matrix, writer));
+    const [, took] = await measure(() => sortMatrix(reader, lines, matrix, writer));
     if (reports.length === 0) await sorter.sort(new Uint8Array(0), { ...options, dtype }); // report of an empty sort
     await writer.end();
+    return took;
   });
   const whole = addReports(reports, n ?? done, seconds);
   return { ...whole, ...reportBase, shape: reader.shape ?? [], readSeconds: 0, writeSeconds: 0 };
@@ -127,9 +146,7 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
   const { dtype, n } = reader;
   const reports: SortReport[] = [];
   const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype };
-  let times = { readSeconds: 0, writeSeconds: 0 };
-  let length = 0;
-  await writeToOutput(work, async (output) => {
+  const { length, ...times } = await writeToOutput(work, async (output) => {
     // Reports a lack of space before reading, when the length is known.
     if (n !== undefined) await output.reserve(target.bytes(factsOf(work, n)) ?? 0);
     const { arrays, onSpan } = context;
@@ -149,14 +166,13 @@ async function sortWhole(work: FileSort): Promise<FileReport> {
     arrays?.release(keys);
     try {
       const sorted = result;
-      const write = async (): Promise<void> => {
-        length = job.unique ? await compactDistinct(work, sorted) : sorted.length;
-        const writer = await target.create(output, factsOf(work, length));
-        await writeKeys(writer, sorted.subarray(0, length));
-        await writer.end();
+      const write = async (): Promise<number> => {
+        const kept = job.unique ? await compactDistinct(work, sorted) : sorted.length;
+        await writeKeyFile(target, output, sorted.subarray(0, kept), factsOf(work, kept));
+        return kept;
       };
-      const [, writeSeconds] = await measure(() => measureSpan('write', onSpan, write));
-      times = { readSeconds, writeSeconds };
+      const [kept, writeSeconds] = await measure(() => measureSpan('write', onSpan, write));
+      return { length: kept, readSeconds, writeSeconds };
     } finally {
       arrays?.release(result);
     }

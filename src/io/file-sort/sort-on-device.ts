@@ -8,7 +8,6 @@ import { dtypeInfo } from '../../keys/dtype.js';
 import type { DeviceArray } from '../../sort/model/device-array.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { DeviceLostError, MemoryError } from '../../util/errors.js';
-import { describeUnfinished } from '../external/session.js';
 import type { KeyWriter } from '../formats/key-file.js';
 import { ArrayPool } from '../streams/array-pool.js';
 import { runBufferedPipeline } from '../streams/buffered-pipeline.js';
@@ -16,9 +15,9 @@ import { moveFile } from '../streams/move-file.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { measure, measureMove, now } from '../streams/spans.js';
 import { type FileContext, type FileReport, inputsOf, sortOptions } from './file-job.js';
+import type { DeviceLimits } from './file-plan.js';
 import { type FileSort, factsOf, writeToOutput } from './file-sort-state.js';
-import { COPIES, MEMORY_SHARE, PIECE_BYTES, READ_AHEAD } from './policy.js';
-import { positionDtype } from './positions.js';
+import { PIECE_BYTES, READ_AHEAD } from './policy.js';
 import { onlyReport, reportSpans } from './sort-reports.js';
 
 /** Whether threads of the addon read and write files; on Windows JavaScript does. */
@@ -31,23 +30,33 @@ export interface PieceOptions {
 }
 
 /**
- * Sorts the keys of a file on the device. Requires a single file of at least two pieces whose keys fit the device.
- * `verify` is excluded, since it also checks transfers, which only the sort of arrays does.
+ * Returns the limits of the device that a file can be streamed to; undefined when there is no such device. Requires one
+ * file with random access. `verify` is excluded, since it also checks transfers, which only the sort of arrays does.
+ */
+export function streamingDevice(
+  { sorter, reader, job, output }: FileSort,
+  { pieceBytes = PIECE_BYTES }: PieceOptions = {},
+): DeviceLimits | undefined {
+  const { device, devices } = sorter;
+  const { n, readAt } = reader;
+  if (!device || devices.length > 1 || n === undefined || !readAt) return undefined;
+  if (job.verify || job.unique || output || inputsOf(job).length > 1) return undefined;
+  const { maxAllocation, globalBytes } = device;
+  return { maxAllocation, globalBytes, minBytes: 2 * pieceBytes };
+}
+
+/**
+ * Sorts the keys of a file on the device.
  *
  * @param work the file sort
  * @param options settings for tests
- * @returns undefined when another method must be used, also when the device is out of memory or lost
+ * @returns undefined when another method must be used, because the device is out of memory or lost
  * @throws the errors of `sortFile`
  */
 export async function sortOnDevice(
   work: FileSort,
   options: PieceOptions = {},
 ): Promise<FileReport | undefined> {
-  const { job, context } = work;
-  if (!isForDevice(work, options)) return undefined;
-  const old = await describeUnfinished(job.out, job.tmp);
-  if (old && job.resume) return undefined;
-  if (old) context.onNote?.(old);
   try {
     return await sortKeysOnDevice(work, options);
   } catch (error) {
@@ -55,26 +64,6 @@ export async function sortOnDevice(
     throw error;
   }
 }
-
-function isForDevice(
-  { sorter, reader, job, reportBase, output }: FileSort,
-  { pieceBytes = PIECE_BYTES }: PieceOptions,
-): boolean {
-  const { device, devices } = sorter;
-  const { n, dtype, readAt } = reader;
-  if (!device || devices.length > 1 || n === undefined || !readAt) return false;
-  if (job.verify || job.unique || output || inputsOf(job).length > 1) return false;
-  const bytes = n * dtypeInfo(dtype).bytes;
-  if (bytes < 2 * pieceBytes) return false;
-  if (!reportBase.argsort) return fits(device, bytes, bytes);
-  return positionDtype(n, job.wideFrom) === 'u32' && fits(device, bytes, bytes + 4 * n);
-}
-
-const fits = (
-  { maxAllocation, globalBytes }: { readonly maxAllocation: number; readonly globalBytes: number },
-  largest: number,
-  all: number,
-): boolean => largest <= maxAllocation && COPIES * all <= MEMORY_SHARE * globalBytes;
 
 /** Buffers for transfers by JavaScript, allocated on first use. */
 class LazyBuffers {
@@ -114,10 +103,9 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
   // Hashing needs the bytes in file order; otherwise they would be read twice.
   const buffers = new LazyBuffers(pool, options.pieceBytes ?? PIECE_BYTES, context.hashes ? 1 : READ_AHEAD);
   let array: DeviceArray | undefined;
-  let times = { readSeconds: 0, writeSeconds: 0 };
   let isFree = false;
   try {
-    await writeToOutput(work, async (output) => {
+    const times = await writeToOutput(work, async (output) => {
       const facts = factsOf(work, n);
       const bytes = target.bytes(facts) ?? 0;
       await output.reserve(bytes);
@@ -144,15 +132,14 @@ async function sortKeysOnDevice(work: FileSort, options: PieceOptions): Promise<
         return threads;
       };
       const [, writeSeconds] = await measure(() => measureMove('write', onSpan, empty));
-      times = { readSeconds, writeSeconds };
+      return { readSeconds, writeSeconds };
     });
     isFree = true;
+    return { ...onlyReport(reports), ...reportBase, shape: [n], ...times };
   } finally {
     array?.dispose();
     buffers.end(isFree);
   }
-  const report = onlyReport(reports);
-  return { ...report, ...reportBase, shape: [n], ...times };
 }
 
 function reportProgress(

@@ -6,11 +6,12 @@ import type { SortReport } from '../../sort/model/report.js';
 import { InputError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { withInputs } from '../formats/inputs.js';
-import { readKeys, writeKeys } from '../formats/key-array.js';
-import { inputOptionsOf, keyTarget } from '../formats/keys.js';
+import { readKeys } from '../formats/key-array.js';
+import { inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
 import { textOptionsOf } from '../formats/text/text-options.js';
-import { assertSeparate, withOutput } from '../streams/output.js';
+import { withOutput } from '../streams/output.js';
 import { assertNotAborted, isStdout } from '../streams/raw.js';
+import { assertSeparate } from '../streams/same-file.js';
 import { measure } from '../streams/spans.js';
 import { type FileContext, type FileJob, type FileReport, sortOptions } from './file-job.js';
 import { onlyReport } from './sort-reports.js';
@@ -48,16 +49,16 @@ export async function sortPairsFile(
   context: FileContext,
 ): Promise<FileReport> {
   await assertApart(job);
-  const { dtype, header, delimiter, out, values, valuesOut, to } = job;
+  const { header, delimiter, out, values, valuesOut } = job;
+  const { signal } = context;
   const reports: SortReport[] = [];
-  let found: Pick<FileReport, 'formats' | 'shape' | 'readSeconds' | 'writeSeconds'> | undefined;
-  await withInputs([job.in].flat(), context, (openKeys) =>
+  const options = sortOptions(job, context, (one) => reports.push(one));
+  return withInputs([job.in].flat(), context, (openKeys) =>
     withInputs([values], context, async (openValues) => {
       const reader = await openKeys(inputOptionsOf(job));
       const beside = await openValues(textOptionsOf(job));
-      const text = { header, delimiter, signal: context.signal };
-      const target = await keyTarget(out, { to, ...text }, { ...reader, isDtypeGiven: dtype !== undefined });
-      const valueTarget = await keyTarget(valuesOut, text, { ...beside, isDtypeGiven: false });
+      const target = await targetOf(reader, out, { ...job, verify: false, signal });
+      const valueTarget = await targetOf(beside, valuesOut, { header, delimiter, signal });
       const [[keys, all], readSeconds] = await measure(
         async () => [await readKeys(reader), await readKeys(beside)] as const,
       );
@@ -67,41 +68,31 @@ export async function sortPairsFile(
           { details: { keys: keys.length, values: all.length } },
         );
       }
-      assertNotAborted(context.signal);
-      const options = { ...sortOptions(job, context, (one) => reports.push(one)), dtype: reader.dtype };
-      const sorted = await sorter.sortPairs(keys, all, options);
-      const n = keys.length;
+      assertNotAborted(signal);
+      const sorted = await sorter.sortPairs(keys, all, { ...options, dtype: reader.dtype });
       const [, writeSeconds] = await measure(() =>
         withOutput(out, context, (keyOutput) =>
           withOutput(valuesOut, context, async (valueOutput) => {
-            const shape = { n, shape: [n] };
-            const one = await target.create(keyOutput, {
+            await writeKeyFile(target, keyOutput, sorted.keys, {
               dtype: reader.dtype,
-              ...shape,
               column: reader.column,
             });
-            await writeKeys(one, sorted.keys);
-            await one.end();
-            const other = await valueTarget.create(valueOutput, {
+            await writeKeyFile(valueTarget, valueOutput, sorted.values, {
               dtype: beside.dtype,
-              ...shape,
               column: beside.column,
             });
-            await writeKeys(other, sorted.values);
-            await other.end();
           }),
         ),
       );
-      found = { formats: [reader.format, target.format], shape: [n], readSeconds, writeSeconds };
+      const report = onlyReport(reports);
+      return {
+        ...report,
+        dtype: dtypeInfo(report.dtype).name,
+        descending: job.descending ?? false,
+        argsort: false,
+        formats: [reader.format, target.format],
+        ...{ shape: [keys.length], readSeconds, writeSeconds },
+      };
     }),
   );
-  const report = onlyReport(reports);
-  if (!found) throw new Error('cannot report the sort: no output was written');
-  return {
-    ...report,
-    dtype: dtypeInfo(report.dtype).name,
-    descending: job.descending ?? false,
-    argsort: false,
-    ...found,
-  };
 }

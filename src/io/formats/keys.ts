@@ -1,15 +1,17 @@
 /** Key files of any format: format detection, reading and writing. */
 import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { DtypeError, FormatError } from '../../util/errors.js';
 import { invalidName } from '../../util/suggest.js';
 import { compressedOutput, decompressedSource } from '../streams/compression.js';
 import type { Output } from '../streams/output.js';
-import { isStdin, isStdout, type Source } from '../streams/raw.js';
+import { isStdin, isStdout, openSource, type Source } from '../streams/raw.js';
 import type { FileFormat } from './file-format.js';
 import { type NameFacts, nameFacts } from './file-name.js';
 import { formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './format.js';
+import { writeKeys } from './key-array.js';
 import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest, WriteOptions } from './key-file.js';
 import { raw } from './raw.js';
 import { READABLE } from './readable.js';
@@ -189,6 +191,25 @@ export async function assertRecordName(path: string, format: string | undefined)
   }
 }
 
+/**
+ * Opens a file of records. Only the file name is checked, since records may contain any bytes.
+ *
+ * @param path path of the file, `-` for stdin
+ * @param stdin stream to use for stdin
+ * @param options format, as for `assertRecordName`, and signal
+ * @throws FormatError when the name implies another format
+ * @throws IoError when the file cannot be opened
+ * @throws AbortedError when the signal aborts
+ */
+export async function openRecords(
+  path: string,
+  stdin: Readable,
+  { format, signal }: Pick<InputOptions, 'format' | 'signal'>,
+): Promise<Source> {
+  await assertRecordName(path, format);
+  return openSource(path, stdin, signal);
+}
+
 const notCompressed = (path: string, { name }: FileFormat): FormatError =>
   new FormatError(
     `cannot use ${path}: ${name} is not compressed as a whole. Name it without the extension of the compression`,
@@ -264,6 +285,36 @@ export async function keyTarget(path: string, options: OutputOptions, model: Mod
       return { write: (piece) => writer.write(piece), end: () => writer.end().then(() => smaller.finish()) };
     },
   };
+}
+
+/**
+ * Returns the target for keys of a reader, whose format and style the output takes over.
+ *
+ * @param options text options, and the dtype if the caller specified it
+ * @throws the errors of `keyTarget`
+ */
+export const targetOf = (
+  reader: KeyReader,
+  path: string,
+  { to, header, delimiter, signal, verify, dtype }: OutputOptions & Pick<InputOptions, 'dtype'>,
+): Promise<KeyTarget> =>
+  keyTarget(
+    path,
+    { to, header, delimiter, signal, verify },
+    { ...reader, isDtypeGiven: dtype !== undefined },
+  );
+
+/** Writes a whole array of keys to an output. */
+export async function writeKeyFile(
+  target: KeyTarget,
+  output: Output,
+  keys: ArrayBufferView,
+  facts: Pick<KeyFacts, 'dtype' | 'column'> & Partial<KeyFacts>,
+): Promise<void> {
+  const n = keys.byteLength / dtypeInfo(facts.dtype).bytes;
+  const writer = await target.create(output, { n, shape: [n], ...facts });
+  await writeKeys(writer, keys);
+  await writer.end();
 }
 
 /**

@@ -10,16 +10,16 @@ import { assertDistinct, type FileContext, type FileJob } from '../file-sort/fil
 import { assertOneDtype, sum } from '../formats/concatenate-readers.js';
 import { withReaders } from '../formats/inputs.js';
 import type { KeyReader, KeyWriter } from '../formats/key-file.js';
-import { inputOptionsOf, keyTarget } from '../formats/keys.js';
+import { assertRecordName, inputOptionsOf, openRecords, targetOf } from '../formats/keys.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { layoutOrdering } from '../records/layout-ordering.js';
-import { assertRecordOutput, openRecords } from '../records/record-file.js';
+import { fileInput, keyInput, type RecordInput } from '../records/record-input.js';
 import { keyText, type RecordLayout, recordKeys } from '../records/record-keys.js';
 import { keyOrdering, type RecordOrdering } from '../records/record-ordering.js';
 import { RecordOrderChecker } from '../records/scan-record-order.js';
-import { type Output, withOutput } from '../streams/output.js';
+import { bytesTo, type Output, withOutput } from '../streams/output.js';
 import { assertNotAborted, assertOneStdin, type Source } from '../streams/raw.js';
-import { MergeInput, type OrderCheck, type SortedStream } from './merge-input.js';
+import { MergeInput, type OrderCheck } from './merge-input.js';
 import { mergeSorted } from './merge-sorted.js';
 import { MIN_RECORDS, TARGET_BYTES, TARGET_WINDOW_BYTES } from './policy.js';
 
@@ -88,11 +88,9 @@ function windowBytes(inputs: number, order: RecordOrdering, memory: number): num
  */
 export async function mergeFiles(sorter: Sorter, job: MergeJob, context: FileContext): Promise<MergeReport> {
   await assertDistinct(job, job.in);
-  let report: MergeReport | undefined;
-  await withOutput(job.out, context, async (output) => {
-    report = await (job.records ? mergeRecords : mergeKeys)(sorter, job, context, output);
-  });
-  return report as unknown as MergeReport;
+  return withOutput(job.out, context, (output) =>
+    (job.records ? mergeRecords : mergeKeys)(sorter, job, context, output),
+  );
 }
 
 async function mergeKeys(
@@ -101,23 +99,21 @@ async function mergeKeys(
   context: FileContext,
   output: Output,
 ): Promise<MergeReport> {
-  const { dtype, header, delimiter, descending = false, nan = 'last' } = job;
+  const { descending = false, nan = 'last' } = job;
   return withReaders(job.in, context, async (open) => {
     const readers = await open(inputOptionsOf(job));
     const first = assertOneDtype(readers);
     const info = dtypeInfo(first.dtype);
     const wanted: FileOrder = { dtype: first.dtype, descending, nan, bits: bitWindow(job.bits, info) };
-    const streams = readers.map((reader) => streamOf(reader, info.bytes));
+    const streams = readers.map(keyInput);
     const n = sum(streams.map(({ bytes }) => bytes));
-    const model = { ...first, isDtypeGiven: dtype !== undefined };
-    const text = { header, delimiter, signal: context.signal };
-    const target = await keyTarget(job.out, { to: job.to, ...text }, model);
+    const target = await targetOf(first, job.out, { ...job, signal: context.signal });
     const order = keyOrdering(wanted);
     const facts = { dtype: first.dtype, column: first.column };
     const count = job.unique || n === undefined ? undefined : n / info.bytes;
     const shape = count === undefined ? undefined : [count];
     const create = () => target.create(output, { ...facts, n: count, shape });
-    const inputs = { streams, check: () => keyOrderCheck(wanted), order, model };
+    const inputs = { streams, check: () => keyOrderCheck(wanted), order, model: first };
     return {
       ...(await mergeStreams(sorter, inputs, create, job, context)),
       formats: [first.format, target.format],
@@ -134,7 +130,7 @@ async function mergeRecords(
   const { records, format, out } = job;
   if (!records) throw new Error('cannot merge records: the job has no layout of records');
   assertOneStdin(job.in);
-  await assertRecordOutput(out, { format });
+  await assertRecordName(out, format);
   const order = layoutOrdering(records);
   const sources: Source[] = [];
   try {
@@ -143,20 +139,10 @@ async function mergeRecords(
       sources.push(source);
       source.assertWhole(order.recordBytes);
     }
-    const streams = sources.map(
-      (source): SortedStream => ({
-        name: source.name,
-        bytes: source.bytes,
-        readAt: source.readAt,
-        pieces: () => source.pieces(order.recordBytes),
-      }),
-    );
+    const streams = sources.map((source) => fileInput(source, order.recordBytes));
     const n = sum(streams.map(({ bytes }) => bytes));
     if (n !== undefined) await output.reserve(job.unique ? 0 : n);
-    const open = async (): Promise<KeyWriter> => ({
-      write: (piece) => output.write(piece),
-      end: async () => undefined,
-    });
+    const open = async () => bytesTo(output);
     const keys = recordKeys(records).map(keyText);
     const inputs = { streams, check: () => recordOrderCheck(order, keys), order, model: { format: 'raw' } };
     return { ...(await mergeStreams(sorter, inputs, open, job, context)), formats: ['raw', 'raw'] };
@@ -166,7 +152,7 @@ async function mergeRecords(
 }
 
 interface Inputs {
-  readonly streams: readonly SortedStream[];
+  readonly streams: readonly RecordInput[];
   readonly check: () => OrderCheck;
   readonly order: RecordOrdering;
   /** Source of format and byte order for the counts when their file name implies none. */
@@ -212,13 +198,6 @@ async function mergeStreams(
   });
   return { n, written: written ?? n, recordCount: order.description };
 }
-
-const streamOf = (reader: KeyReader, recordBytes: number): SortedStream => ({
-  name: reader.name,
-  bytes: reader.n === undefined ? undefined : reader.n * recordBytes,
-  readAt: reader.n === undefined ? undefined : reader.readAt,
-  pieces: () => reader.pieces(),
-});
 
 function keyOrderCheck(order: FileOrder): OrderCheck {
   const scan = new OrderScan(order);

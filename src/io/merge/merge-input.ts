@@ -1,17 +1,6 @@
 /** One sorted input of a merge: a window that moves through it, with an order check. */
 import { InputError } from '../../util/errors.js';
-
-/** A source of sorted records. */
-export interface SortedStream {
-  /** Name for messages: the path, or `stdin`. */
-  readonly name: string;
-  /** Size of all records in bytes; undefined while unknown. */
-  readonly bytes: number | undefined;
-  /** Fills `into` from byte `position` of the records on; defined when the source allows random access. */
-  readonly readAt?: ((into: Uint8Array, position: number) => Promise<void>) | undefined;
-  /** Yields the records in pieces of whole records. Can be called once. */
-  pieces(): AsyncGenerator<Uint8Array>;
-}
+import type { RecordInput } from '../records/record-input.js';
 
 /** Checks whether records that arrive in pieces are in order. */
 export interface OrderCheck {
@@ -23,7 +12,7 @@ export interface OrderCheck {
 
 export class MergeInput {
   readonly name: string;
-  readonly #stream: SortedStream;
+  readonly #stream: RecordInput;
   readonly #check: OrderCheck;
   /** Memory of the window, a whole number of records. */
   readonly #buffer: Uint8Array;
@@ -36,7 +25,7 @@ export class MergeInput {
   /** Bytes that did not fit the window. */
   #rest: Uint8Array = new Uint8Array(0);
 
-  constructor(stream: SortedStream, check: OrderCheck, buffer: Uint8Array) {
+  constructor(stream: RecordInput, check: OrderCheck, buffer: Uint8Array) {
     this.name = stream.name;
     this.#stream = stream;
     this.#check = check;

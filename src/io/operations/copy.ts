@@ -2,7 +2,7 @@ import { dtypeInfo } from '../../keys/dtype.js';
 import type { FileContext } from '../file-sort/file-job.js';
 import { withInputs } from '../formats/inputs.js';
 import type { KeyReader } from '../formats/key-file.js';
-import { type InputOptions, keyTarget, type OutputOptions } from '../formats/keys.js';
+import { type InputOptions, type OutputOptions, targetOf } from '../formats/keys.js';
 import { withOutput } from '../streams/output.js';
 import { assertNotAborted, openSource } from '../streams/raw.js';
 
@@ -29,20 +29,17 @@ export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof Inp
  * @throws IoError when reading or writing fails
  * @throws AbortedError when the signal aborts
  */
-export async function copyKeys(
+export function copyKeys(
   inputs: readonly string[],
   out: string,
   { to, ...input }: CopyOptions,
   context: FileContext,
 ): Promise<CopyReport> {
   const { signal, onProgress } = context;
-  let report: CopyReport | undefined;
-  await withInputs(inputs, context, (open) =>
+  return withInputs(inputs, context, (open) =>
     withOutput(out, context, async (output) => {
       const reader = await open(input);
-      const { header, delimiter, dtype } = input;
-      const model = { ...reader, isDtypeGiven: dtype !== undefined };
-      const target = await keyTarget(out, { to, header, delimiter, signal }, model);
+      const target = await targetOf(reader, out, { ...input, to, signal, verify: false });
       const writer = await target.create(output, reader);
       const { bytes } = dtypeInfo(reader.dtype);
       let n = 0;
@@ -53,11 +50,9 @@ export async function copyKeys(
         onProgress?.({ phase: 'copying', done: n, total: reader.n ?? n });
       }
       await writer.end();
-      report = { dtype: reader.dtype, n, formats: [reader.format, target.format] };
+      return { dtype: reader.dtype, n, formats: [reader.format, target.format] };
     }),
   );
-  if (!report) throw new Error('cannot copy the keys: the copy returned no report');
-  return report;
 }
 
 /**
@@ -67,13 +62,13 @@ export async function copyKeys(
  * @throws IoError when reading or writing fails
  * @throws AbortedError when the signal aborts
  */
-export async function copyBytes(
+export function copyBytes(
   inputs: readonly string[],
   out: string,
   context: Pick<FileContext, 'stdin' | 'stdout' | 'signal' | 'temporaryFiles'>,
 ): Promise<number> {
-  let bytes = 0;
-  await withOutput(out, context, async (output) => {
+  return withOutput(out, context, async (output) => {
+    let bytes = 0;
     for (const input of inputs) {
       const source = await openSource(input, context.stdin, context.signal);
       try {
@@ -86,6 +81,6 @@ export async function copyBytes(
         await source.close();
       }
     }
+    return bytes;
   });
-  return bytes;
 }

@@ -8,9 +8,9 @@ import type { Sorter } from '../../sort/api/sorter.js';
 import type { HistogramOptions, PrimitiveOptions } from '../../sort/model/options.js';
 import type { FileContext } from '../file-sort/file-job.js';
 import { withInputs } from '../formats/inputs.js';
-import { keyGroups, readKeys, writeKeys } from '../formats/key-array.js';
+import { keyGroups, readKeys } from '../formats/key-array.js';
 import type { KeyReader } from '../formats/key-file.js';
-import { type InputOptions, inputOptionsOf, keyTarget } from '../formats/keys.js';
+import { type InputOptions, inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
@@ -142,26 +142,21 @@ export async function scanFiles(
   readonly result: Dtype;
   readonly formats: readonly [string, string];
 }> {
-  const { out, to, header, delimiter, inclusive, op, dtype, verify = false } = job;
+  const { out, inclusive, op, verify = false } = job;
   return withInputs(job.in, context, async (open) => {
     const reader = await open(inputOptionsOf(job));
-    const model = { ...reader, isDtypeGiven: dtype !== undefined };
-    const target = await keyTarget(out, { to, header, delimiter, signal: context.signal }, model);
+    const target = await targetOf(reader, out, { ...job, verify: false, signal: context.signal });
     const { named } = target;
     const result =
       job.resultDtype ?? (named !== undefined && widens(reader.dtype, named) ? named : reader.dtype);
-    let n = 0;
-    await withOutput(out, context, async (output) => {
+    const n = await withOutput(out, context, async (output) => {
       const keys = await readKeys(reader);
       assertNotAborted(context.signal);
-      n = keys.length;
       const how = { ...callOptions(reader, context), inclusive, op, verify };
       const wide = result === reader.dtype ? how : { ...how, resultDtype: result };
       const sums = await sorter.scan(keys as Uint32Array, wide);
-      const facts = { dtype: result, n, shape: [n], column: reader.column };
-      const writer = await target.create(output, facts);
-      await writeKeys(writer, sums);
-      await writer.end();
+      await writeKeyFile(target, output, sums, { dtype: result, column: reader.column });
+      return keys.length;
     });
     return { n, dtype: reader.dtype, result, formats: [reader.format, target.format] };
   });

@@ -11,12 +11,13 @@ import { insufficientMemory } from '../external/budget.js';
 import { type FileContext, type FileJob, sortOptions } from '../file-sort/file-job.js';
 import { positionDtype } from '../file-sort/positions.js';
 import { withInputs } from '../formats/inputs.js';
-import { keyGroups, writeKeys } from '../formats/key-array.js';
+import { keyGroups } from '../formats/key-array.js';
 import type { KeyReader } from '../formats/key-file.js';
-import { inputOptionsOf, keyTarget } from '../formats/keys.js';
+import { inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
-import { assertSeparate, withOutput } from '../streams/output.js';
+import { withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
+import { assertSeparate } from '../streams/same-file.js';
 import { MAX_KEYS, MEMORY_FACTOR } from './policy.js';
 
 /** A top-k selection: inputs, output and options. */
@@ -76,28 +77,22 @@ const tooManyKeys = (k: number, { memory }: TopKJob, keyBytes: number): UsageErr
  * @throws the errors of `Sorter.topK`
  */
 export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContext): Promise<TopKReport> {
-  const { in: inputs, out, k, dtype, header, delimiter, argsort = false } = job;
+  const { in: inputs, out, k, argsort = false } = job;
   if (!Number.isSafeInteger(k) || k < 0) throw invalidArgument('k', 'a whole number, 0 or more,', k);
   if (argsort) await assertSeparate('positions', out, inputs);
-  let report: TopKReport | undefined;
-  await withInputs(inputs, context, (open) =>
+  return withInputs(inputs, context, (open) =>
     withOutput(out, context, async (output) => {
       const reader = await open(inputOptionsOf(job));
-      const model = { ...reader, isDtypeGiven: dtype !== undefined };
-      const target = await keyTarget(out, { to: job.to, header, delimiter, signal: context.signal }, model);
+      const target = await targetOf(reader, out, { ...job, verify: false, signal: context.signal });
       const { n, top } = await selectTop(sorter, reader, job, context);
       const positions = positionDtype(n);
       const result = argsort ? positionsOf(top.positions, positions) : top.keys;
+      const facts = { dtype: argsort ? positions : reader.dtype, column: reader.column };
+      await writeKeyFile(target, output, result, facts);
       const written = top.keys.length;
-      const facts = { n: written, shape: [written], column: reader.column };
-      const what = argsort ? positions : reader.dtype;
-      const writer = await target.create(output, { dtype: what, ...facts });
-      await writeKeys(writer, result);
-      await writer.end();
-      report = { n, written, dtype: reader.dtype, formats: [reader.format, target.format] };
+      return { n, written, dtype: reader.dtype, formats: [reader.format, target.format] };
     }),
   );
-  return report as unknown as TopKReport;
 }
 
 /** Selected keys in order, and their positions in the input. */

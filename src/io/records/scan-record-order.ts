@@ -1,7 +1,5 @@
-/** Order checks and multisets of record files. */
+/** Order checks of records. */
 import { runSync, type Steps } from '../../sort/host/steps.js';
-import type { Multiset } from '../checks/multiset.js';
-import type { Source } from '../streams/raw.js';
 import { SLICE_BYTES } from './policy.js';
 import type { RecordOrdering } from './record-ordering.js';
 
@@ -60,41 +58,20 @@ export class RecordOrderChecker {
 
   /** @param piece the next whole records; may be reused after the call */
   add(piece: Uint8Array): void {
+    runSync(this.steps(piece));
+  }
+
+  /** `add` in steps. */
+  *steps(piece: Uint8Array): Steps {
     if (piece.length === 0) return;
     const { recordBytes } = this.#order;
     if (this.#descent === undefined) {
       const boundary = this.#last && Buffer.concat([this.#last, piece.subarray(0, recordBytes)]);
-      const at = boundary && findDescent(this.#order, boundary) === 1 ? 0 : findDescent(this.#order, piece);
+      const isBelow = boundary && findDescent(this.#order, boundary) === 1;
+      const at = isBelow ? 0 : yield* findDescentSteps(this.#order, piece);
       if (at !== -1) this.#descent = this.#n + at;
     }
     this.#last = piece.slice(piece.length - recordBytes);
     this.#n += piece.length / recordBytes;
   }
-}
-
-/**
- * Scans a file for the first record out of order. Holds one piece in memory.
- *
- * @param source the file
- * @param order expected order
- * @param multiset also receives all records, since a pipe can be read only once
- * @param check checker that may already hold the end of a preceding file
- */
-export async function scanRecordOrder(
-  source: Source,
-  order: RecordOrdering,
-  multiset?: Multiset,
-  check = new RecordOrderChecker(order),
-): Promise<Pick<RecordOrderChecker, 'n' | 'descent'>> {
-  for await (const piece of source.pieces(order.recordBytes)) {
-    const added = multiset?.add(piece);
-    check.add(piece);
-    await added;
-  }
-  return check;
-}
-
-/** Adds all records of a file to a multiset. */
-export async function countRecords(source: Source, recordBytes: number, multiset: Multiset): Promise<void> {
-  for await (const piece of source.pieces(recordBytes)) await multiset.add(piece);
 }

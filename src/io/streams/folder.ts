@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ioError } from './raw.js';
 
@@ -33,4 +33,11 @@ async function makeWithParents(folder: string): Promise<void> {
 async function assertFolder(folder: string, error: unknown): Promise<void> {
   const found = await stat(folder).catch(() => undefined);
   if (!found?.isDirectory()) throw error;
+}
+
+/** Returns the free bytes on the disk of a folder; undefined when the system does not report them. */
+export async function freeBytes(folder: string): Promise<number | undefined> {
+  const disk = await statfs(folder).catch(() => undefined);
+  if (!disk || disk.blocks === 0) return undefined; // the file system does not report its size
+  return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
 }

@@ -1,5 +1,5 @@
 import { constants, unlinkSync } from 'node:fs';
-import { access, chmod, type FileHandle, open, realpath, rename, stat, statfs } from 'node:fs/promises';
+import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
@@ -7,8 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError, UsageError } from '../../util/errors.js';
 import { syncFile } from '../../util/sync-file.js';
 import type { FileHash, FileHashes } from './file-hash.js';
+import { freeBytes } from './folder.js';
 import { PIECE_BYTES } from './policy.js';
-import { assertNotAborted, ioError, isStdin, isStdout, openFd, writeFully } from './raw.js';
+import { assertNotAborted, ioError, isStdout, openFd, writeFully } from './raw.js';
 import { resolveTarget } from './resolve-target.js';
 import { measureSpan, type OnSpan } from './spans.js';
 import { writableOf } from './streams.js';
@@ -189,10 +190,8 @@ class AtomicOutput implements Output {
   }
 
   async reserve(bytes: number): Promise<void> {
-    const disk = await statfs(dirname(this.#target)).catch(() => undefined);
-    if (!disk || disk.blocks === 0) return; // the file system does not report its size
-    const free = (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
-    if (bytes <= free) return;
+    const free = await freeBytes(dirname(this.#target));
+    if (free === undefined || bytes <= free) return;
     throw new IoError(
       `cannot write ${this.name}: it needs ${bytes} bytes, and its disk has ${free} free. ` +
         'Free space, or name an output on another disk',
@@ -361,24 +360,26 @@ function streamOutput(name: string, stream: Writable, signal: AbortSignal): Outp
  * @param path path of the output, `-` for stdout
  * @param context stdout, signal, hashes and registry
  * @param write writes the contents
+ * @returns the result of `write`
  * @throws IoError when the output cannot be written
  * @throws AbortedError when the signal aborts
  * @throws errors of `write`
  */
-export async function withOutput(
+export async function withOutput<T>(
   path: string,
   context: OutputContext,
-  write: (output: Output) => Promise<void>,
-): Promise<void> {
+  write: (output: Output) => Promise<T>,
+): Promise<T> {
   const { signal } = context;
   const output = await openOutput(path, context);
   const drop = () => output.discard();
   signal.addEventListener('abort', drop);
   try {
     assertNotAborted(signal);
-    await write(output);
+    const made = await write(output);
     assertNotAborted(signal);
     await measureSpan('sync', context.onSpan, () => output.commit());
+    return made;
   } catch (error) {
     output.discard();
     assertNotAborted(signal); // an abort closes the file, which makes a pending write fail
@@ -388,28 +389,8 @@ export async function withOutput(
   }
 }
 
-/** Whether two paths name the same file; false for stdin and stdout. */
-export async function isSameFile(a: string, b: string): Promise<boolean> {
-  if (isStdin(a) || isStdout(b)) return false;
-  const [x, y] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));
-  return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
-}
-
-/**
- * Rejects an output that is also another file of the job.
- *
- * @param contents what the output holds
- * @throws UsageError
- */
-export async function assertSeparate(
-  contents: string,
-  path: string,
-  others: readonly string[],
-): Promise<void> {
-  for (const other of others) {
-    if ((other !== path || isStdout(path)) && !(await isSameFile(other, path))) continue;
-    throw new UsageError(
-      `cannot write ${contents} to ${path}: the job uses that file for other data. Name another output`,
-    );
-  }
-}
+/** Returns a writer of raw bytes. */
+export const bytesTo = (output: Output) => ({
+  write: (piece: Uint8Array): Promise<void> => output.write(piece),
+  end: async (): Promise<void> => undefined,
+});

@@ -308,7 +308,7 @@ function concatenate(chunks: readonly Uint8Array[], bytes: number): Uint8Array<A
 /** File offset of a write, and the hash that receives the bytes. */
 interface WriteTarget {
   readonly position: number;
-  readonly hash: FileHash | undefined;
+  readonly hash?: FileHash | undefined;
 }
 
 /** Writes all bytes, at the file's current position or at `to.position`. */

@@ -1,6 +1,7 @@
 import { MemoryError } from '../../util/errors.js';
 import { MAX_BYTES } from '../formats/subprocess/frames.js';
 import type { Entry, EntrySink } from './entry.js';
+
 import { BATCH_BYTES, BATCH_ROWS } from './policy.js';
 
 /**
@@ -8,7 +9,7 @@ import { BATCH_BYTES, BATCH_ROWS } from './policy.js';
  *
  * @throws MemoryError when the batch is too large for a frame
  */
-export function assertFitsInBatch(bytes: number): void {
+function assertFitsInBatch(bytes: number): void {
   if (bytes > MAX_BYTES / 2) {
     throw new MemoryError(`cannot write a row of ${bytes} bytes: a row has at most ${MAX_BYTES / 2} bytes`);
   }
@@ -45,18 +46,35 @@ export class RowSink implements EntrySink {
   }
 
   put({ memory, valueAt, end }: Entry): boolean {
-    const used = this.#used + end - valueAt;
-    if (used > this.#memory.length) {
-      assertFitsInBatch(used);
-      const more = Buffer.allocUnsafe(Math.max(used, 2 * this.#memory.length));
-      this.#memory.copy(more, 0, 0, this.#used);
-      this.#memory = more;
-    }
-    memory.copy(this.#memory, this.#used, valueAt, end);
-    this.#used = used;
+    const at = this.#reserve(end - valueAt);
+    memory.copy(this.#memory, at, valueAt, end);
+    return this.#isFull;
+  }
+
+  /** @returns whether the caller must await `flush` before the next row */
+  add(row: Uint8Array): boolean {
+    const at = this.#reserve(row.length);
+    this.#memory.set(row, at);
+    return this.#isFull;
+  }
+
+  get #isFull(): boolean {
+    return this.#used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
+  }
+
+  /** Counts a row and returns its place in the memory, which grows if necessary. */
+  #reserve(bytes: number): number {
+    const at = this.#used;
+    this.#used += bytes;
     this.#inBatch++;
     this.rows++;
-    return used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
+    if (this.#used > this.#memory.length) {
+      assertFitsInBatch(this.#used);
+      const more = Buffer.allocUnsafe(Math.max(this.#used, 2 * this.#memory.length));
+      this.#memory.copy(more, 0, 0, at);
+      this.#memory = more;
+    }
+    return at;
   }
 
   async flush(): Promise<void> {

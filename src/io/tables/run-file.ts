@@ -6,7 +6,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { ElementSum } from '../../sort/host/element-sum.js';
 import { IoError } from '../../util/errors.js';
 import { lengthAt } from '../formats/tables/row-layout.js';
-import { ioError } from '../streams/raw.js';
+import { ioError, writeFully } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
 import { WRITE_BYTES } from './policy.js';
 
@@ -88,12 +88,7 @@ export class RunWriter implements EntrySink {
 
   /** @throws IoError when writing fails */
   async flush(): Promise<void> {
-    for (let at = 0; at < this.#used; ) {
-      const { bytesWritten } = await this.#handle.write(this.#memory, at, this.#used - at).catch((error) => {
-        throw ioError('write', this.#path, error);
-      });
-      at += bytesWritten;
-    }
+    await writeFully(this.#handle, this.#memory.subarray(0, this.#used), this.#path);
     this.#bytes += this.#used;
     this.#used = 0;
   }

@@ -39,18 +39,16 @@ export async function sortTableFile(
       sources.push(source);
       opened.push(source);
     }
-    let report: FileReport | undefined;
     // Opened first, so that an unwritable output fails before an input pipe is awaited.
-    await withOutput(job.out, context, async (output) => {
+    return await withOutput(job.out, context, async (output) => {
       const tables: AnyTable[] = [];
       for (const [i, source] of sources.entries()) {
         const table = await openTable(source, inputs[i] ?? '', { ...job, signal: context.signal });
         tables.push(table);
         opened.push(table);
       }
-      report = await sortTables(sorter, tables, job, context, output);
+      return sortTables(sorter, tables, job, context, output);
     });
-    return report as unknown as FileReport;
   } finally {
     for (const one of opened.reverse()) await one.close();
   }

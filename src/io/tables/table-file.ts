@@ -5,7 +5,7 @@ import { inputFormat, outputFormat } from '../formats/keys.js';
 import { READABLE } from '../formats/readable.js';
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import { TableFile } from '../formats/subprocess/table-file.js';
+import { openTableFile, type TableFile } from '../formats/subprocess/table-file.js';
 import type { TableField } from '../formats/tables/table-type.js';
 import { CsvTable } from '../formats/text/csv-table.js';
 import { NdjsonTable } from '../formats/text/ndjson-table.js';
@@ -53,7 +53,7 @@ export async function openTable(
   const { format: found, inner } = await inputFormat(source, path, { format, signal });
   const kind = kindOf(found, source.name);
   const text = { ...textOptionsOf(options), signal };
-  if (!kind.isText) return TableFile.open(kind, inner, signal);
+  if (!kind.isText) return openTableFile(kind, inner, signal);
   return (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, inner, text);
 }
 

@@ -4,19 +4,19 @@ import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { insufficientMemory } from '../external/budget.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
-import { type FileContext, type FileReport, sortOptions } from '../file-sort/file-job.js';
+import { type FileContext, type FileReport, orderingOptions } from '../file-sort/file-job.js';
 import { onlyReport } from '../file-sort/sort-reports.js';
 import type { Batch } from '../formats/subprocess/protocol.js';
-import { TableWriter } from '../formats/subprocess/table-writer.js';
+import { createTable } from '../formats/subprocess/table-writer.js';
 import { textBatches } from '../formats/text/text-rows.js';
 import { TextWriter } from '../formats/text/text-writer.js';
 import type { Output } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { measure } from '../streams/spans.js';
 import { ByteStrings } from './byte-strings.js';
-import { BATCH_BYTES, BATCH_ROWS, MIN_BYTES } from './policy.js';
+import { MIN_BYTES } from './policy.js';
 import { type GatheredRows, RowRuns } from './row-runs.js';
-import { assertFitsInBatch, type RowOutput, RowSink } from './row-sink.js';
+import { type RowOutput, RowSink } from './row-sink.js';
 import { type AnyTable, isTextTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
@@ -67,10 +67,7 @@ export class TableRows {
   }
 
   get #options() {
-    const { algorithm, scan, radixBits, tuning, verify = false } = this.#job;
-    return sortOptions({ algorithm, scan, radixBits, tuning, verify }, this.#context, (one) =>
-      this.#reports.push(one),
-    );
+    return orderingOptions(this.#job, this.#context, (one) => this.#reports.push(one));
   }
 
   /**
@@ -175,7 +172,9 @@ export class TableRows {
     if (verify) verifyOrder(codes, positions);
     const [, writeSeconds] = await measure(async () => {
       const writer = await this.#writer(output);
-      await writeRows(writer, rows, positions, this.#context.signal);
+      const sink = new RowSink(writer, positions.length, () => assertNotAborted(this.#context.signal));
+      for (const i of positions) if (sink.add(rows.at(i))) await sink.flush();
+      await sink.flush();
       await writer.end();
     });
     return this.#sortReport(report, { seconds, writeSeconds }, positions.length, verify);
@@ -203,7 +202,7 @@ export class TableRows {
       return TextWriter.create(output, { out, table: text.first, plan: text.plan, header });
     }
     const options = { header, delimiter, verify, signal: this.#context.signal };
-    const table = await TableWriter.create(target, output, { layout: 'rows', fields, metadata }, options);
+    const table = await createTable(target, output, { layout: 'rows', fields, metadata }, options);
     return {
       write: (rows, bytes) => table.write({ rows, buffers: [bytes] }),
       end: () => table.end(),
@@ -213,32 +212,5 @@ export class TableRows {
   async close(): Promise<void> {
     this.#context.signal.removeEventListener('abort', this.#onAbort);
     if (this.#folder !== undefined) await removeFolder(this.#folder, this.#context.temporaryFiles);
-  }
-}
-
-/** Writes rows in sorted order, batch by batch. */
-async function writeRows(
-  writer: RowOutput,
-  rows: ByteStrings,
-  positions: Uint32Array,
-  signal: AbortSignal,
-): Promise<void> {
-  for (let begin = 0; begin < positions.length; ) {
-    assertNotAborted(signal);
-    let end = begin;
-    let bytes = 0;
-    while (end < positions.length && end - begin < BATCH_ROWS && bytes < BATCH_BYTES) {
-      bytes += rows.length(positions[end++] as number);
-    }
-    assertFitsInBatch(bytes);
-    const batch = new Uint8Array(bytes);
-    let at = 0;
-    for (let i = begin; i < end; i++) {
-      const row = rows.at(positions[i] as number);
-      batch.set(row, at);
-      at += row.length;
-    }
-    await writer.write(end - begin, batch);
-    begin = end;
   }
 }

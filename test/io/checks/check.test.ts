@@ -1,12 +1,14 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import test from 'ava';
-import { checkOrder, countKeys } from '../../../src/io/checks/check.js';
+import { countPieces, scanOrder } from '../../../src/io/checks/check.js';
 import { Multiset, randomPoints } from '../../../src/io/checks/multiset.js';
+import { OrderScan } from '../../../src/io/checks/order-scan.js';
 import { raw } from '../../../src/io/formats/raw.js';
 import { generate } from '../../../src/io/operations/gen.js';
-import { isSameFile, openOutput } from '../../../src/io/streams/output.js';
+import { openOutput } from '../../../src/io/streams/output.js';
 import { openSource } from '../../../src/io/streams/raw.js';
+import { isSameFile } from '../../../src/io/streams/same-file.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { IoError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
@@ -103,17 +105,17 @@ test('isSameFile recognises two names of one file', async (t) => {
 test('a key out of order is found at its position, also across pieces', async (t) => {
   const sorted = referenceSort(keys, 'u64');
   const order = { dtype: 'u64', bits: [0, 64] } as const;
-  const reader = async (...chunks: Uint8Array[]) =>
-    raw.open(await openSource('-', Readable.from(chunks)), { dtype: 'u64' });
-  t.deepEqual(await checkOrder(await reader(sorted), order), {
-    n: 10_000,
-    descent: undefined,
-  });
+  const scan = async (...chunks: Uint8Array[]) => {
+    const reader = await raw.open(await openSource('-', Readable.from(chunks)), { dtype: 'u64' });
+    return scanOrder(reader.pieces(), new OrderScan(order));
+  };
+  const { n, descent: none } = await scan(sorted);
+  t.deepEqual([n, none], [10_000, undefined]);
   for (const at of [1, 499, 500, 501, 9999]) {
     const wrong = sorted.slice();
     wrong.set(new Uint8Array(8).fill(0xff), (at - 1) * 8); // the largest of all
     wrong.set(new Uint8Array(8), at * 8);
-    const { descent } = await checkOrder(await reader(wrong.subarray(0, 4000), wrong.subarray(4000)), order);
+    const { descent } = await scan(wrong.subarray(0, 4000), wrong.subarray(4000));
     t.deepEqual(descent, { at, before: 2n ** 64n - 1n, key: 0n });
   }
 });
@@ -132,7 +134,7 @@ for (const [how, native] of [
     const multiset = async (name: string) => {
       const source = await openSource(path(name), nothing);
       const found = new Multiset(dtypeInfo('u64').bytes, points, { native });
-      await countKeys(await raw.open(source, { dtype: 'u64' }), found);
+      await countPieces((await raw.open(source, { dtype: 'u64' })).pieces(), found);
       await source.close();
       return found;
     };

@@ -76,13 +76,12 @@ test('a failed write is thrown, and no write is in flight after settle', async (
   const names = splitters.single.map((_, p) => `p${p}`);
   const to = { spill: spill as Spill, names, buffer: new Uint8Array(4096) };
   const partitioner = new Partitioner(order, splitters, to);
-  await t.throwsAsync(
-    (async () => {
-      await partitioner.add(bytes);
-      await partitioner.flush();
-    })(),
-    { instanceOf: IoError, message: 'the disk is full' },
-  );
-  await partitioner.settle();
+  const pieces = (async function* () {
+    yield bytes;
+  })();
+  await t.throwsAsync(partitioner.addAll(pieces, new AbortController()), {
+    instanceOf: IoError,
+    message: 'the disk is full',
+  });
   t.is(inFlight, 0);
 });

@@ -64,11 +64,13 @@ export interface SmallSort {
 /** The job of sorting bytes from the file `in` of a folder, or from no file, to its file `out`. */
 export function jobOf({ folder, bytes, order, orderName = 'units', piped = false }: SmallSort): ExternalJob {
   const path = join(folder, 'in');
+  const readAt = async (into: Uint8Array, position: number): Promise<void> =>
+    into.set(bytes.subarray(position, position + into.length));
   if (!piped) writeFileSync(path, bytes);
   const input = {
     name: piped ? 'stdin' : path,
     path: piped ? undefined : path,
-    plainAt: piped ? undefined : 0,
+    readAt: piped ? undefined : readAt,
     bytes: piped ? undefined : bytes.length,
     pieces: () => piecesOf(bytes, order.recordBytes),
   };

@@ -36,7 +36,7 @@ async function workOn(partitions: Record<string, number[]>, records: Record<stri
     options: {},
     signal: new AbortController().signal,
     checksum: await sum(),
-    fresh: () => new Multiset(1, points),
+    points,
     onDone: () => undefined,
   };
   return { work, written, done };

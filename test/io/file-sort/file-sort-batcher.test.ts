@@ -16,7 +16,7 @@ function keysOf(dtype: Dtype, count: number, seed: number): KeyArray {
 
 forEachSorter((title, open, small) => {
   test(
-    title('concurrent small sorts return separate results, in one segmented sort per dtype and direction'),
+    title('concurrent small sorts return separate results, in one sort per dtype and direction'),
     async (t) => {
       const sorter = await open();
       let [alone, gathered] = [0, 0];

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import type { LargeFileJob } from '../../../src/io/file-sort/file-job.js';
-import { partitionedSort } from '../../../src/io/file-sort/partitioned-sort.js';
 import { sortFile } from '../../../src/io/file-sort/sort-file.js';
 import { type LargeRecordJob, sortRecordFile } from '../../../src/io/file-sort/sort-record-file.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
@@ -26,8 +25,7 @@ const context = (stdin: Readable = Readable.from([])) => ({
   stdout: new PassThrough().resume(),
   signal: new AbortController().signal,
 });
-const sort = (job: LargeFileJob, stdin?: Readable) =>
-  sortFile(sorter(), job, context(stdin), partitionedSort);
+const sort = (job: LargeFileJob, stdin?: Readable) => sortFile(sorter(), job, context(stdin));
 const sortRecords = (job: LargeRecordJob) => sortRecordFile(sorter(), job, context());
 
 /** Start positions of runs of equal keys, and their lengths. */

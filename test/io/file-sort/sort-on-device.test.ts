@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import type { FileContext, FileReport, LargeFileJob } from '../../../src/io/file-sort/file-job.js';
-import type { FileSort } from '../../../src/io/file-sort/file-sort-state.js';
-import { type PartitionedSort, sortFile } from '../../../src/io/file-sort/sort-file.js';
-import { sortOnDevice } from '../../../src/io/file-sort/sort-on-device.js';
+import { planFile } from '../../../src/io/file-sort/file-plan.js';
+import { fileFacts, sortFile, sortKeys, withFileSort } from '../../../src/io/file-sort/sort-file.js';
+import { sortOnDevice, streamingDevice } from '../../../src/io/file-sort/sort-on-device.js';
 import type { KeyReader } from '../../../src/io/formats/key-file.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import { generate } from '../../../src/io/operations/gen.js';
@@ -52,16 +52,13 @@ async function sortBy(
   context: Partial<FileContext> = {},
 ): Promise<FileReport | undefined> {
   let report: FileReport | undefined;
-  const asked: PartitionedSort = {
-    prepare: async ({ reader }) => reader,
-    sort: async (work: FileSort) => {
-      reading.most = 0;
-      const options = { pieceBytes: PIECE_BYTES, byThreads };
-      report = await sortOnDevice({ ...work, reader: watched(work.reader) }, options);
-      return report;
-    },
-  };
-  await sortFile(sorter, job, { ...nowhere, ...context }, asked);
+  await withFileSort(sorter, job, { ...nowhere, ...context }, async (work) => {
+    reading.most = 0;
+    const options = { pieceBytes: PIECE_BYTES, byThreads };
+    const plan = planFile({ ...fileFacts(work), device: streamingDevice(work, options) });
+    if (plan === 'device') report = await sortOnDevice({ ...work, reader: watched(work.reader) }, options);
+    return report ?? sortKeys(work);
+  });
   return report;
 }
 
@@ -255,8 +252,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
       t.false(sorter.hasDedicatedMemory, 'it shares the memory of the host');
       Object.defineProperty(sorter, 'hasDedicatedMemory', { value: true, configurable: true });
       try {
-        const never: PartitionedSort = { prepare: () => t.fail() as never, sort: () => t.fail() as never };
-        const report = await sortFile(sorter, { in: from, out, memory: 2 ** 20 }, nowhere, never);
+        const report = await sortFile(sorter, { in: from, out, memory: 2 ** 20 }, nowhere);
         t.is(report.external, undefined);
       } finally {
         Reflect.deleteProperty(sorter, 'hasDedicatedMemory');

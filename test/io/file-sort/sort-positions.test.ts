@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import type { LargeFileJob } from '../../../src/io/file-sort/file-job.js';
-import { partitionedSort } from '../../../src/io/file-sort/partitioned-sort.js';
 import { positionDtype } from '../../../src/io/file-sort/positions.js';
 import { sortFile } from '../../../src/io/file-sort/sort-file.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
@@ -27,7 +26,7 @@ function sort(job: LargeFileJob, piped?: Uint8Array) {
   );
   const stdin = Readable.from(pieces);
   const context = { stdin, stdout: new PassThrough().resume(), signal: new AbortController().signal };
-  return sortFile(sorter(), job, context, partitionedSort);
+  return sortFile(sorter(), job, context);
 }
 
 /** More keys with positions than the minimum memory holds, with few distinct values. */

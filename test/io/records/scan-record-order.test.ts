@@ -1,12 +1,9 @@
 import { Readable } from 'node:stream';
 import test from 'ava';
+import { scanOrder } from '../../../src/io/checks/check.js';
 import { layoutOrdering } from '../../../src/io/records/layout-ordering.js';
 import { keyOrdering, type RecordOrdering } from '../../../src/io/records/record-ordering.js';
-import {
-  findDescent,
-  RecordOrderChecker,
-  scanRecordOrder,
-} from '../../../src/io/records/scan-record-order.js';
+import { findDescent, RecordOrderChecker } from '../../../src/io/records/scan-record-order.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
@@ -73,7 +70,10 @@ test('keyOrder compares single keys as their prefixes do', (t) => {
 test('a pipe with chunks of any length is checked in one pass', async (t) => {
   const bytes = records(['b', 'c', 'd', 'a', 'b']);
   const chunks = [bytes.subarray(0, 5), bytes.subarray(5, 30), bytes.subarray(30)];
-  const { n, descent } = await scanRecordOrder(await openSource('-', Readable.from(chunks)), byName);
+  const { n, descent } = await scanOrder(
+    (await openSource('-', Readable.from(chunks))).pieces(record),
+    new RecordOrderChecker(byName),
+  );
   t.deepEqual([n, descent], [5, 3]);
 });
 

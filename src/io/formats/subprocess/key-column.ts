@@ -7,8 +7,8 @@ import type { KeyFacts, KeyReader, KeyWriter, ReadRequest, WriteOptions } from '
 import { BATCH_ROWS } from './protocol.js';
 import { type SelectedColumn, selectColumn } from './select-column.js';
 import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
-import { TableFile } from './table-file.js';
-import { TableWriter } from './table-writer.js';
+import { openTableFile, type TableFile } from './table-file.js';
+import { createTable } from './table-writer.js';
 
 /** Default name of the key column. */
 const COLUMN = 'key';
@@ -20,14 +20,14 @@ const NO_BYTES = new Uint8Array(0);
  *
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  * @throws UsageError when the column does not exist or the choice is ambiguous
- * @throws the errors of `TableFile.open`
+ * @throws the errors of `openTableFile`
  */
 export async function openKeyColumn(
   kind: BinaryKind,
   source: Source,
   { column, dtype, signal }: ReadRequest,
 ): Promise<KeyReader> {
-  const table = await TableFile.open(kind, source, signal);
+  const table = await openTableFile(kind, source, signal);
   const { name, rows: n } = table;
   try {
     const columns = table.fields.map(({ name: of, text, type }) => ({
@@ -44,7 +44,7 @@ export async function openKeyColumn(
       column: columns[wanted.index]?.name,
       plainAt: undefined,
       pieces: () => piecesOf(table, wanted),
-      close: table.close,
+      close: () => table.close(),
     };
   } catch (error) {
     await table.close();
@@ -52,58 +52,34 @@ export async function openKeyColumn(
   }
 }
 
+/** @throws FormatError when keys are null, with their number and the row of the first one */
 async function* piecesOf(table: TableFile, { index, dtype }: SelectedColumn): AsyncGenerator<Uint8Array> {
-  const nulls = new NullCounter(table.name);
-  let n = 0;
+  const { name } = table;
+  let [n, nulls, first] = [0, 0, 0];
   for await (const { rows, buffers } of table.batches({ is: 'columns', columns: [index] })) {
     const [validity = NO_BYTES, values = NO_BYTES] = buffers;
-    nulls.count(validity, n, rows);
+    for (let i = 0; validity.length > 0 && i < rows; i++) {
+      const isValid = ((validity[i >> 3] ?? 0) >> (i & 7)) & 1;
+      if (!isValid && nulls++ === 0) first = n + i;
+    }
     n += rows;
     if (values.length !== rows * dtypeInfo(dtype).bytes) {
-      throw new FormatError(
-        `cannot read ${table.name}: a batch does not have as many bytes as its rows need`,
-      );
+      throw new FormatError(`cannot read ${name}: a batch does not have as many bytes as its rows need`);
     }
-    if (nulls.total === 0) yield values;
+    if (nulls === 0) yield values;
   }
-  nulls.assertNone();
-}
-
-/** Counts the nulls of a key column, which must not have any. */
-class NullCounter {
-  readonly #name: string;
-  #first: number | undefined;
-  total = 0;
-
-  constructor(name: string) {
-    this.#name = name;
-  }
-
-  /** @param begin  row of the file that the first bit belongs to */
-  count(validity: Uint8Array, begin: number, rows: number): void {
-    if (validity.length === 0) return;
-    for (let i = 0; i < rows; i++) {
-      if (((validity[i >> 3] ?? 0) >> (i & 7)) & 1) continue;
-      this.#first ??= begin + i;
-      this.total++;
-    }
-  }
-
-  /** @throws FormatError with the number of nulls and the row of the first one */
-  assertNone(): void {
-    if (this.total === 0) return;
-    throw new FormatError(
-      `cannot read the keys of ${this.#name}: ${this.total === 1 ? 'a value is' : `${this.total} values are`} null, the ` +
-        `first in row ${this.#first} (from 0). Remove or complete these rows first`,
-      { details: { path: this.#name, nulls: this.total, first: this.#first } },
-    );
-  }
+  if (nulls === 0) return;
+  throw new FormatError(
+    `cannot read the keys of ${name}: ${nulls === 1 ? 'a value is' : `${nulls} values are`} null, the ` +
+      `first in row ${first} (from 0). Remove or complete these rows first`,
+    { details: { path: name, nulls, first } },
+  );
 }
 
 /**
  * Opens an output for keys that a subprocess writes.
  *
- * @throws the errors of `TableWriter.create`
+ * @throws the errors of `createTable`
  */
 export async function createKeyColumn(
   kind: SubprocessKind,
@@ -112,7 +88,7 @@ export async function createKeyColumn(
   options: WriteOptions,
 ): Promise<KeyWriter> {
   const fields = [{ name: column, type: { is: dtype }, isRequired: true }] as const;
-  const table = await TableWriter.create(kind, output, { layout: 'columns', fields }, options);
+  const table = await createTable(kind, output, { layout: 'columns', fields }, options);
   const { bytes } = dtypeInfo(dtype);
   return {
     async write(piece) {

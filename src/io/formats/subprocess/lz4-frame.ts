@@ -3,6 +3,7 @@
  * descriptions. Runs in the subprocess. It trusts no length in the input: offsets are range-checked, the output grows
  * with actual data, and checksums are verified.
  */
+import { GrowingBytes } from '../../streams/growing-bytes.js';
 import { xxh32 } from './xxh32.js';
 
 /** Magic number of LZ4 frames. */
@@ -25,46 +26,13 @@ const EXTENDED_LENGTH = 15;
 /** Bytes of the output buffer at first; it grows on demand. */
 const FIRST_BYTES = 2 ** 16;
 
-/** An output buffer that grows on demand. */
-class GrowingBuffer {
-  bytes: Uint8Array<ArrayBuffer>;
-  length = 0;
-  readonly #maxBytes: number;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-    this.bytes = new Uint8Array(Math.min(maxBytes, FIRST_BYTES));
-  }
-
-  /**
-   * Reserves space for `more` bytes.
-   *
-   * @throws RangeError when the output would exceed its maximum size
-   */
-  reserve(more: number): void {
-    const needed = this.length + more;
-    if (needed > this.#maxBytes) throw new RangeError(`it holds more than ${this.#maxBytes} bytes`);
-    if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.min(this.#maxBytes, Math.max(needed, 2 * this.bytes.length)));
-    grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
-  }
-
-  add(part: Uint8Array): void {
-    this.reserve(part.length);
-    this.bytes.set(part, this.length);
-    this.length += part.length;
-  }
-
-  /** Copies `length` bytes from `distance` bytes back; an overlapping match repeats its bytes. */
-  copyMatch(distance: number, length: number): void {
-    this.reserve(length);
-    const { bytes } = this;
-    const from = this.length - distance;
-    if (distance >= length) bytes.copyWithin(this.length, from, from + length);
-    else for (let i = 0; i < length; i++) bytes[this.length + i] = bytes[from + i] as number;
-    this.length += length;
-  }
+/** Copies `length` bytes from `distance` bytes back; an overlapping match repeats its bytes. */
+function copyMatch(out: GrowingBytes, distance: number, length: number): void {
+  const at = out.reserve(length);
+  const { bytes } = out;
+  const from = at - distance;
+  if (distance >= length) bytes.copyWithin(at, from, from + length);
+  else for (let i = 0; i < length; i++) bytes[at + i] = bytes[from + i] as number;
 }
 
 /**
@@ -74,14 +42,14 @@ class GrowingBuffer {
  * @throws RangeError when the input is damaged or the result is too large
  */
 export function decompressLz4(bytes: Uint8Array, maxBytes: number): Uint8Array<ArrayBuffer> {
-  const out = new GrowingBuffer(maxBytes);
+  const out = new GrowingBytes(FIRST_BYTES, maxBytes);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < bytes.length; ) at = decodeFrame(view, bytes, at, out);
   return out.bytes.subarray(0, out.length);
 }
 
 /** Decodes a frame and returns its end. A DataView throws a RangeError for reads out of bounds. */
-function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: GrowingBuffer): number {
+function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: GrowingBytes): number {
   const magic = view.getUint32(begin, true);
   if ((magic & ~15) >>> 0 === SKIPPABLE) return subrange(bytes, begin + 8, view.getUint32(begin + 4, true));
   if (magic !== MAGIC) throw new RangeError('it is not an LZ4 frame');
@@ -107,7 +75,7 @@ function decodeFrame(view: DataView, bytes: Uint8Array, begin: number, out: Grow
       at += 4;
     }
     // A block may refer to earlier blocks, but not to data before the frame.
-    if (word & STORED) out.add(block);
+    if (word & STORED) out.append(block);
     else decodeBlock(block, start, out);
   }
   const content = out.bytes.subarray(start, out.length);
@@ -128,7 +96,7 @@ function subrange(bytes: Uint8Array, at: number, length: number): number {
  *
  * @param start  start of the data that matches may refer to
  */
-function decodeBlock(block: Uint8Array, start: number, out: GrowingBuffer): void {
+function decodeBlock(block: Uint8Array, start: number, out: GrowingBytes): void {
   let at = 0;
   const byte = (): number => {
     const value = block[at++];
@@ -147,13 +115,13 @@ function decodeBlock(block: Uint8Array, start: number, out: GrowingBuffer): void
     const token = byte();
     const literals = lengthFrom(token >> 4);
     const end = subrange(block, at, literals);
-    out.add(block.subarray(at, end));
+    out.append(block, at, end);
     at = end;
     if (at === block.length) return; // the last sequence has only literals
     const distance = byte() | (byte() << 8);
     if (distance === 0 || distance > out.length - start)
       throw new RangeError('it copies bytes from before its beginning');
-    out.copyMatch(distance, lengthFrom(token & EXTENDED_LENGTH) + MIN_MATCH);
+    copyMatch(out, distance, lengthFrom(token & EXTENDED_LENGTH) + MIN_MATCH);
   }
   throw new RangeError('a block ends without literals');
 }

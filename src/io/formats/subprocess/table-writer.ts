@@ -1,5 +1,4 @@
 /** Writes a table in a subprocess. */
-import type { FileHandle } from 'node:fs/promises';
 import { IoError } from '../../../util/errors.js';
 import type { Output } from '../../streams/output.js';
 import { leavesOf, type TableField } from '../tables/table-type.js';
@@ -38,90 +37,69 @@ function readBackOf({ format }: BinaryKind, { fields, layout }: TableContents): 
 }
 
 /** A table that a subprocess writes. */
-export class TableWriter {
-  readonly #child: ReaderProcess;
-  readonly #output: Output;
-  readonly #temporary: FileHandle | undefined;
-  readonly #readBack: ReadBack | undefined;
-  #rows = 0;
-
-  private constructor(
-    child: ReaderProcess,
-    output: Output,
-    temporary: FileHandle | undefined,
-    readBack: ReadBack | undefined,
-  ) {
-    this.#child = child;
-    this.#readBack = readBack;
-    this.#output = output;
-    this.#temporary = temporary;
-    output.discardSignal?.addEventListener('abort', () => void this.#close()); // stops writing when discarded
-  }
-
-  /**
-   * Starts a subprocess on an output. A stream output gets a temporary file, which is copied at the end.
-   *
-   * @throws IoError when the subprocess cannot be used
-   * @throws PackageError when the package for the format is not installed
-   */
-  static async create(
-    kind: SubprocessKind,
-    output: Output,
-    contents: TableContents,
-    { header, delimiter = kind.delimiter, signal, verify = false }: TableWriteOptions,
-  ): Promise<TableWriter> {
-    const { name, discardSignal } = output;
-    const { format, isText } = kind;
-    const signals = [signal, discardSignal].filter((one) => one !== undefined);
-    const temporary = output.fd === undefined ? await spool() : undefined;
-    let child: ReaderProcess | undefined;
-    try {
-      const fd = output.fd ?? (temporary?.fd as number);
-      child = new ReaderProcess({ name, what: 'write', fd, signal: AbortSignal.any(signals) });
-      const compression = isText ? compressionOf(name) : undefined;
-      await child.send({ message: { is: 'write', format, ...contents, header, delimiter, compression } });
-      const readBack = verify && !isText ? readBackOf(kind, contents) : undefined;
-      return new TableWriter(child, output, temporary, readBack);
-    } catch (error) {
-      await child?.close();
-      await temporary?.close();
-      throw error;
-    }
-  }
-
-  /** Sends a batch, whose buffers the caller may reuse when the promise resolves. On failure the subprocess is closed. */
-  async write(batch: Batch): Promise<void> {
-    try {
-      this.#readBack?.add(batch);
-      await this.#child.send({ batch });
-      this.#rows += batch.rows;
-    } catch (error) {
-      await this.#close();
-      throw error;
-    }
-  }
-
+export interface TableWriter {
+  /** Sends a batch, whose buffers the caller may reuse when the promise resolves. On failure the subprocess ends. */
+  write(batch: Batch): Promise<void>;
   /** @throws IoError when some rows were not written, or the file differs when read back */
-  async end(): Promise<void> {
-    const rows = this.#rows;
-    try {
-      await this.#child.send({ message: { is: 'end', rows } });
-      const frame = await this.#child.receive();
-      const written = 'message' in frame && frame.message.is === 'end' ? frame.message.rows : undefined;
-      if (written !== rows) {
-        throw new IoError(`cannot write ${this.#output.name}: only ${written} of ${rows} rows were written`);
-      }
-      const fd = this.#output.fd ?? (this.#temporary?.fd as number);
-      const { name, discardSignal = new AbortController().signal } = this.#output;
-      await this.#readBack?.compare({ name, fd, signal: discardSignal });
-      if (this.#temporary) await copySpool(this.#temporary, this.#output);
-    } finally {
-      await this.#close();
-    }
-  }
+  end(): Promise<void>;
+}
 
-  async #close(): Promise<void> {
-    await this.#child.close();
-    await this.#temporary?.close();
-  }
+/**
+ * Starts a subprocess on an output. A stream output gets a temporary file, which is copied at the end.
+ *
+ * @throws IoError when the subprocess cannot be used
+ * @throws PackageError when the package for the format is not installed
+ */
+export async function createTable(
+  kind: SubprocessKind,
+  output: Output,
+  contents: TableContents,
+  { header, delimiter = kind.delimiter, signal, verify = false }: TableWriteOptions,
+): Promise<TableWriter> {
+  const { name, discardSignal = new AbortController().signal } = output;
+  const { format, isText } = kind;
+  const temporary = output.fd === undefined ? await spool() : undefined;
+  const fd = output.fd ?? (temporary?.fd as number);
+  const either = signal ? AbortSignal.any([signal, discardSignal]) : discardSignal;
+  let child: ReaderProcess | undefined;
+  const close = async (): Promise<void> => {
+    await child?.close();
+    await temporary?.close();
+  };
+  /** Runs one step of writing, and ends the subprocess when it fails. */
+  const attempt = async <T>(step: (subprocess: ReaderProcess) => Promise<T>): Promise<T> => {
+    try {
+      child ??= new ReaderProcess({ name, what: 'write', fd, signal: either });
+      return await step(child);
+    } catch (error) {
+      await close();
+      throw error;
+    }
+  };
+  const compression = isText ? compressionOf(name) : undefined;
+  const message = { is: 'write', format, ...contents, header, delimiter, compression } as const;
+  await attempt((subprocess) => subprocess.send({ message }));
+  discardSignal.addEventListener('abort', () => void close()); // stops writing when discarded
+  const readBack = verify && !isText ? readBackOf(kind, contents) : undefined;
+  let rows = 0;
+  return {
+    async write(batch) {
+      readBack?.add(batch);
+      await attempt((subprocess) => subprocess.send({ batch }));
+      rows += batch.rows;
+    },
+    async end() {
+      await attempt(async (subprocess) => {
+        await subprocess.send({ message: { is: 'end', rows } });
+        const frame = await subprocess.receive();
+        const written = 'message' in frame && frame.message.is === 'end' ? frame.message.rows : undefined;
+        if (written !== rows) {
+          throw new IoError(`cannot write ${name}: only ${written} of ${rows} rows were written`);
+        }
+        await readBack?.compare({ name, fd, signal: discardSignal });
+        if (temporary) await copySpool(temporary, output);
+      });
+      await close();
+    },
+  };
 }

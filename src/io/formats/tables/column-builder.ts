@@ -1,41 +1,19 @@
 /** Builds Arrow-style columns from rows in the layout of row-layout.ts. */
+import { GrowingBytes } from '../../streams/growing-bytes.js';
 import { LENGTH_BYTES, lengthAt } from './row-layout.js';
 import { fixedBytes, type TableType } from './table-type.js';
 
-/** A byte buffer that grows on demand. */
-class GrowingBytes {
-  #bytes = new Uint8Array(1024);
-  length = 0;
+/** Returns the bytes, zero-padded to a multiple of eight. */
+function alignedBytes(buffer: GrowingBytes): Uint8Array {
+  const { length } = buffer;
+  buffer.reserve(-length & 7);
+  buffer.length = length;
+  return buffer.bytes.subarray(0, length + (-length & 7));
+}
 
-  append(from: Uint8Array, begin: number, end: number): void {
-    const at = this.reserve(end - begin);
-    this.#bytes.set(from.subarray(begin, end), at);
-  }
-
-  /** Appends `bytes` zero bytes and returns their offset. */
-  reserve(bytes: number): number {
-    const at = this.length;
-    this.length += bytes;
-    if (this.length > this.#bytes.length) {
-      const grown = new Uint8Array(Math.max(this.length, 2 * this.#bytes.length));
-      grown.set(this.#bytes);
-      this.#bytes = grown;
-    }
-    return at;
-  }
-
-  setBit(bit: number): void {
-    if (bit >> 3 >= this.length) this.reserve(1);
-    this.#bytes[bit >> 3] = (this.#bytes[bit >> 3] as number) | (1 << (bit & 7));
-  }
-
-  /** The bytes, zero-padded to a multiple of eight. */
-  get aligned(): Uint8Array {
-    const length = this.length;
-    this.reserve(-length & 7);
-    this.length = length;
-    return this.#bytes.subarray(0, length + (-length & 7));
-  }
+function setBit(buffer: GrowingBytes, bit: number): void {
+  if (bit >> 3 >= buffer.length) buffer.reserve(1);
+  buffer.bytes[bit >> 3] = (buffer.bytes[bit >> 3] as number) | (1 << (bit & 7));
 }
 
 /** A column in the layout of Arrow, or a nested part of one. */
@@ -91,7 +69,7 @@ export class ColumnBuilder implements Column {
       this.#skip();
       return at;
     }
-    this.#validity.setBit(this.rows);
+    setBit(this.#validity, this.rows);
     this.rows++;
     if (this.#fixed !== undefined) {
       this.#data.append(from, at, at + this.#fixed);
@@ -134,7 +112,7 @@ export class ColumnBuilder implements Column {
   }
 
   get validity(): Uint8Array {
-    return this.#validity.aligned;
+    return alignedBytes(this.#validity);
   }
 
   isNull(i: number): boolean {
@@ -142,7 +120,7 @@ export class ColumnBuilder implements Column {
   }
 
   get data(): Uint8Array {
-    return this.#data.aligned;
+    return alignedBytes(this.#data);
   }
 
   get offsets(): readonly number[] {

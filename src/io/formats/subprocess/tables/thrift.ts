@@ -3,6 +3,7 @@
  * including unknown fields. Runs in the subprocess.
  */
 import { FormatError } from '../../../../util/errors.js';
+import { GrowingBytes } from '../../../streams/growing-bytes.js';
 
 /** Field types. */
 export const THRIFT = {
@@ -130,20 +131,15 @@ class Decoder {
 export const decodeStruct = (bytes: Uint8Array): Struct => new Decoder(bytes).struct(0);
 
 class Encoder {
-  #bytes = new Uint8Array(4096);
-  #at = 0;
+  readonly #out = new GrowingBytes(4096);
 
   get bytes(): Uint8Array {
-    return this.#bytes.subarray(0, this.#at);
+    return this.#out.bytes.subarray(0, this.#out.length);
   }
 
   #byte(byte: number): void {
-    if (this.#at === this.#bytes.length) {
-      const grown = new Uint8Array(2 * this.#at);
-      grown.set(this.#bytes);
-      this.#bytes = grown;
-    }
-    this.#bytes[this.#at++] = byte;
+    const at = this.#out.reserve(1);
+    this.#out.bytes[at] = byte;
   }
 
   #varint(value: bigint): void {
@@ -175,7 +171,7 @@ class Encoder {
     else if ('items' in value) this.#list(value.of, value.items);
     else if ('bytes' in value) {
       if (value.type === THRIFT.binary) this.#varint(BigInt(value.bytes.length));
-      for (const byte of value.bytes) this.#byte(byte);
+      this.#out.append(value.bytes);
     } else if ('number' in value) {
       if (value.type === THRIFT.byte) this.#byte(Number(value.number & 255n));
       else this.#zigzag(value.number);
