@@ -7,7 +7,8 @@
  *   segment_move    moves the keys of each run to their positions in the segment
  *
  *   GROUP_SIZE, KEYS_PER_ITEM, RADIX_BITS, RANK  see digit_rank.clh
- *   OFFSET_BITS  32: fewer than 2^31 keys
+ *   OFFSET_BITS    32: fewer than 2^31 keys
+ *   LONG_SEGMENTS  0: segment_tiles alone, for segments that are known to be short; 1: all kernels
  */
 #include "run_move.clh"
 #include "segments.clh"
@@ -57,6 +58,10 @@ TILE_KERNEL void segment_tiles(__global const key_t *keys_in, __global key_t *ke
     }
 }
 
+#ifndef LONG_SEGMENTS
+# error "LONG_SEGMENTS: 0 or 1, set by src/algorithms/segments-in-groups.ts"
+#endif
+#if LONG_SEGMENTS
 /* Sorts each listed segment by all digits of the window [begin, end). Its elements alternate between the output and
  * the alternate array.
  * @pre  keys_in is not keys_out if the number of passes is odd */
@@ -185,3 +190,4 @@ TILE_KERNEL void segment_move(__global const key_t *keys_in, __global key_t *key
 #endif
     }
 }
+#endif

@@ -60,7 +60,9 @@ const TOO_LONG = 2 ** 30;
 
 const CLASSES = 'segment_classes';
 
-const KERNELS = ['segment_tiles', 'segment_passes', 'segment_counts', 'segment_places', 'segment_move'];
+const SHORT_KERNELS = ['segment_tiles'];
+/** Kernels for segments of more than a tile. */
+const LONG_KERNELS = ['segment_passes', 'segment_counts', 'segment_places', 'segment_move'];
 
 const SWEEP_KERNELS = ['segment_sweep_counts', 'segment_sweep'];
 
@@ -116,8 +118,15 @@ export class SegmentsInGroups {
       ...ballotDefine(hasBallot),
       ROW_NETWORK: (tuning.rows ?? (hasBallot ? 'network' : 'counts')) === 'network' ? 1 : 0,
     }));
-    const build = (tile: TileTuning) =>
-      buildTile(device, 'segment_tiles.cl', shape, { ...tile, valuesAfter: false }, KERNELS);
+    const build = (tile: TileTuning, areLong = false) =>
+      buildTile(
+        device,
+        'segment_tiles.cl',
+        shape,
+        { ...tile, valuesAfter: false },
+        areLong ? [...SHORT_KERNELS, ...LONG_KERNELS] : SHORT_KERNELS,
+        { LONG_SEGMENTS: areLong ? 1 : 0 },
+      );
     const bound = boundFor(device, shape, tuning, Number(shape.tuning?.longest));
     if (bound) {
       const tiles = await build(bound.tile);
@@ -125,7 +134,7 @@ export class SegmentsInGroups {
         return new SegmentsInGroups(device, shape, { rows, small: tiles, tiles }, bound.longest);
       }
     }
-    const tiles = await build(fitTile(device, shape, tuning));
+    const tiles = await build(fitTile(device, shape, tuning), true);
     const small = await build({
       ...tiles.tile,
       groupSize: Math.min(SMALL.groupSize, tiles.tile.groupSize),
