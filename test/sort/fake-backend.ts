@@ -264,6 +264,10 @@ export class FakeBackend implements Backend {
   faultOf: (plan: Plan, job: SortJob) => Fault | undefined = () => undefined;
   readonly #planner: Planner;
   readonly #ready = new Set<string>();
+  /** Whether an earlier process has tested all variants. */
+  prepared = true;
+  /** Compilations end only after this settles. */
+  compiler: Promise<unknown> | undefined;
 
   constructor(device = knownDevice(profileNamed('a10'))) {
     this.info = device.info;
@@ -289,9 +293,14 @@ export class FakeBackend implements Backend {
   async prepare(plan: Plan): Promise<void> {
     if (this.isReady(plan)) return;
     this.compiled.push(plan.algorithm);
+    if (this.compiler) await this.compiler;
     const error = this.broken.get(plan.algorithm);
     if (error) throw error;
     this.#ready.add(variantOf(plan));
+  }
+
+  wasPrepared(): boolean {
+    return this.prepared;
   }
 
   isReady(plan: Plan): boolean {
@@ -378,6 +387,7 @@ export function fakeSorter(below?: number | ((call: BreakEvenCall) => number)) {
       : {
           session: new HostBackend('the host is faster'),
           below: typeof below === 'number' ? () => below : below,
+          whileCompiling: new HostBackend('the device compiles'),
         };
   const sorter = new SorterOperations(session, (warning) => warnings.push(warning), breakEvenHost);
   return { sorter, session, warnings };

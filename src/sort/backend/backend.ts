@@ -56,6 +56,9 @@ export interface Backend {
   /** Whether `prepare` has nothing left to compile or to check. */
   isReady(plan: Plan): boolean;
 
+  /** Whether an earlier process has compiled and tested the variant of a plan, so that `prepare` takes little time. */
+  wasPrepared(plan: Plan): boolean;
+
   /**
    * Enqueues a sort by a plan of this backend, or by a plan of the host engine.
    *

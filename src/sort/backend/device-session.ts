@@ -19,7 +19,7 @@ import { type Plan, type PlanRequest, requestOf, variantOf } from '../model/plan
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
-import { selfTest } from '../verification/self-test.js';
+import { hasSelfTestRecord, selfTest } from '../verification/self-test.js';
 import { Verifier } from '../verification/verify.js';
 import type { Backend, PendingSort, Session, SessionCall } from './backend.js';
 import type { Columns } from './columns.js';
@@ -100,6 +100,10 @@ export class DeviceBackend implements Backend {
     if (algorithm?.supports(requestOf(plan)) !== true) return false;
     this.#ready.set(plan, algorithm);
     return true;
+  }
+
+  wasPrepared({ algorithm, shape }: Plan): boolean {
+    return shape === undefined || hasSelfTestRecord(this.info, algorithm, shape);
   }
 
   columns(settings: SortSettings): Columns {

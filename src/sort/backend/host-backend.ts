@@ -78,6 +78,10 @@ export class HostBackend implements Backend, Session {
 
   async prepare(): Promise<void> {}
 
+  wasPrepared(): boolean {
+    return true;
+  }
+
   isReady(): boolean {
     return true;
   }

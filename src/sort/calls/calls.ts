@@ -3,12 +3,14 @@ import { type ClsortError, MemoryError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { HostBackend } from '../backend/host-backend.js';
-import { lostArrayError } from '../model/column.js';
-import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
+import { byteLengthOf, lostArrayError } from '../model/column.js';
+import { type HostJob, isHostJob, requestOf, type SortJob, valueBytesOf } from '../model/job.js';
 import { needsDevice, type SortSettings } from '../model/options.js';
+import type { Plan } from '../model/plan.js';
 import { Execution, type ExecutionBody } from './call.js';
 import { currentRecord } from './call-channel.js';
 import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
+import { MAX_BYTES_WHILE_COMPILING } from './policy.js';
 import { BackgroundCompiler, SortBatcher } from './sort-batcher.js';
 
 /** Session of the host engine, for host arrays that it processes faster than the device. */
@@ -16,6 +18,8 @@ export interface BreakEvenHost {
   readonly session: Session;
   /** Returns the number of elements below which the host engine is faster. */
   readonly below: (call: BreakEvenCall) => number;
+  /** Session of the host engine for sorts whose program the device has not compiled yet. */
+  readonly whileCompiling: Session;
 }
 
 /** Several devices that sort host arrays together; uses as many of them as is fastest. */
@@ -60,6 +64,7 @@ export class Calls {
   readonly #scheduler: CallScheduler;
   readonly #multiDevice: MultiDeviceSorter | undefined;
   readonly #batcher: SortBatcher;
+  readonly #compiler: BackgroundCompiler;
   readonly #onWarning: (warning: ClsortError) => void;
   /** State of calls, by the promises that they returned. */
   readonly #dependencies = new WeakMap<PromiseLike<unknown>, Dependency>();
@@ -80,7 +85,8 @@ export class Calls {
     this.#session = session;
     this.#breakEvenHost = breakEvenHost;
     this.#scheduler = scheduler;
-    this.#batcher = new SortBatcher(session, new BackgroundCompiler(session, scheduler), onWarning);
+    this.#compiler = new BackgroundCompiler(session, scheduler);
+    this.#batcher = new SortBatcher(session, this.#compiler, onWarning);
     this.#onWarning = onWarning;
   }
 
@@ -157,6 +163,9 @@ export class Calls {
     let execution: Promise<T>;
     if (!onHost && canOverlap(task)) {
       execution = this.#runInOrder(task, body, session, backend);
+    } else if (session === this.#breakEvenHost?.whileCompiling) {
+      // A call that excludes others would wait for the compiler.
+      execution = this.#scheduler.runConcurrently(n, () => this.#run(task, body, session, backend));
     } else if (onHost && backend.overlaps && canOverlap(task)) {
       // The first of several calls starts at once, so that awaiting each call adds no latency.
       const batched = this.#scheduler.isIdle ? undefined : task.sort;
@@ -217,7 +226,7 @@ export class Calls {
       if (task.shared) return (await task.shared()) as T;
       return await ((batched && this.#batcher.join(batched.job, batched.made as T, alone)) ?? alone());
     } catch (error) {
-      const isOnFallback = !this.#breakEvenHost || session === this.#breakEvenHost.session;
+      const isOnFallback = !this.#breakEvenHost || session !== this.#session;
       if (!(error instanceof MemoryError) || !task.again || task.shared || isOnFallback) {
         throw dependency.recordFailure(error);
       }
@@ -244,15 +253,43 @@ export class Calls {
   }
 
   /**
-   * Selects the session of a call of n keys: the host engine below the break-even size, the device otherwise.
-   * Options that only devices support keep the call on the device.
+   * Selects the session of a call of n keys: the host engine below the break-even size, or while the device compiles the
+   * program of a sort; the device otherwise. Options that only devices support keep the call on the device.
    */
-  sessionFor(task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost'>): Session {
+  sessionFor(task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost' | 'sort' | 'overwrites'>): Session {
     const host = this.#breakEvenHost;
-    return host && task.onHost && !needsDevice(task.settings) && task.n < host.below(task)
-      ? host.session
-      : this.#session;
+    if (!host || !task.onHost || needsDevice(task.settings)) return this.#session;
+    if (task.n < host.below(task)) return host.session;
+    const job = task.overwrites ? undefined : task.sort?.job;
+    return job && this.#sortsBeforeCompiled(job) ? host.whileCompiling : this.#session;
   }
+
+  /**
+   * Whether the host engine sorts before the device has compiled the program of the plan, which it then does in the
+   * background. After a failure the device plans the sort, and so reports the error.
+   */
+  #sortsBeforeCompiled(job: SortJob): boolean {
+    const { backend } = this.#session;
+    const bytes = byteLengthOf(job.keys) + (job.moved ? valueBytesOf(job) : 0);
+    if (backend.lost || bytes > MAX_BYTES_WHILE_COMPILING) return false;
+    const plan = firstPlan(backend, job);
+    if (!plan || backend.isReady(plan)) return false;
+    const compiling = this.#compiler.isCompiling(backend, plan);
+    if (compiling !== undefined) return compiling;
+    if (backend.wasPrepared(plan)) return false;
+    this.#compiler.prepare(backend, plan);
+    return true;
+  }
+}
+
+/** Returns the first plan of a sort; undefined if there is none, which the sort itself reports. */
+function firstPlan(backend: Backend, job: SortJob): Plan | undefined {
+  try {
+    for (const plan of backend.plans(requestOf(job))) return plan;
+  } catch {
+    // The call throws the same error.
+  }
+  return undefined;
 }
 
 /**

@@ -2,6 +2,13 @@
 import { policy } from '../../util/policy.js';
 
 /**
+ * Bytes of keys and values up to which the host engine sorts while the device compiles the program of the plan: the host
+ * engine sorts about 400 MB in a second, and a program with its self-test takes 0.4 to 1.3 seconds on NVIDIA devices.
+ * scripts/results/NOTES.md, "Compilation on an H200".
+ */
+export const MAX_BYTES_WHILE_COMPILING = policy('hostWhileCompiling', 2 ** 28, 0);
+
+/**
  * Bytes by which device arrays, including those of the host engine, may grow in one turn of the event loop.
  * scripts/results/NOTES.md, "Collections of garbage on PoCL".
  */

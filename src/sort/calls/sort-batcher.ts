@@ -185,7 +185,8 @@ const alignToCacheLine = (bytes: number): number => Math.ceil(bytes / CACHE_LINE
 export class BackgroundCompiler {
   readonly #session: Session;
   readonly #scheduler: CallScheduler;
-  readonly #started = new WeakMap<Backend, Set<string>>();
+  /** Whether each variant that was started is still compiling. */
+  readonly #started = new WeakMap<Backend, Map<string, boolean>>();
 
   constructor(session: Session, scheduler: CallScheduler) {
     this.#session = session;
@@ -199,13 +200,19 @@ export class BackgroundCompiler {
    *   when the plan is used
    */
   prepare(backend: Backend, plan: Plan, onFailure: (error: unknown) => void = () => undefined): void {
-    const started = this.#started.get(backend) ?? new Set();
+    const started = this.#started.get(backend) ?? new Map<string, boolean>();
     this.#started.set(backend, started);
     const variant = variantOf(plan);
     if (started.has(variant)) return;
-    started.add(variant);
+    started.set(variant, true);
     const prepare = () => this.#session.run(() => backend.prepare(plan), { again: false });
-    this.#scheduler.runConcurrently(0, prepare).catch(onFailure);
+    const end = () => void started.set(variant, false);
+    this.#scheduler.runConcurrently(0, prepare).finally(end).catch(onFailure);
+  }
+
+  /** Returns whether the variant of a plan is compiling; undefined if that was never started. */
+  isCompiling(backend: Backend, plan: Plan): boolean | undefined {
+    return this.#started.get(backend)?.get(variantOf(plan));
   }
 }
 

@@ -3,6 +3,7 @@ import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueTrial, type Trial } from '../../algorithms/trial.js';
 import type { Device } from '../../device/device.js';
 import type { Buffer as DeviceBuffer } from '../../device/memory/buffer.js';
+import type { DeviceInfo } from '../../device/platform/platform.js';
 import type { Queue } from '../../device/queue/queue.js';
 import { type HostColumn, keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
@@ -46,12 +47,19 @@ const NON_IDENTITY_CODEC = { 8: 'i8', 16: 'f16', 32: 'f32', 64: 'f64' } as const
 const windowOf = ({ window, keyBits }: AlgorithmShape): readonly [number, number] =>
   window ? [1, keyBits - 2] : [0, keyBits];
 
-function partsOf({ name, shape, device }: Algorithm): SelfTestKey {
-  const { platform, name: deviceName, driver } = device.info;
+function partsOf(
+  { platform, name: deviceName, driver }: DeviceInfo,
+  name: string,
+  shape: AlgorithmShape,
+): SelfTestKey {
   const tuning = JSON.stringify(Object.entries(shape.tuning ?? {}).toSorted());
   const variant = [name, shape.keyBits, shape.valueBytes, tuning, ...(shape.window ? ['window'] : [])];
   return [platform, deviceName, driver, ...variant];
 }
+
+/** Whether a variant was tested, in this process or an earlier one. */
+export const hasSelfTestRecord = (info: DeviceInfo, name: string, shape: AlgorithmShape): boolean =>
+  readSelfTestRecord(partsOf(info, name, shape)) !== undefined;
 
 /** Variants during whose self-test the device failed, in this process. */
 const failedOnce = new Set<string>();
@@ -67,7 +75,7 @@ const failedOnce = new Set<string>();
  * @throws DeviceLostError when the device failed or the self-test exceeded its deadline
  */
 export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<SelfTestRecord> {
-  const parts = partsOf(algorithm);
+  const parts = partsOf(algorithm.device.info, algorithm.name, algorithm.shape);
   const key = parts.join(' | ');
   const known = readSelfTestRecord(parts);
   if (known && !again) return known;
