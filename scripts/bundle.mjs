@@ -40,4 +40,10 @@ function bundle(folder, entryPoints) {
 }
 
 bundle('bin', { clsort: './cli/main.js' });
-bundle('lib', ['./index.js', './opencl/index.js', './io/formats/subprocess/child.js', './batch/worker.js']);
+bundle('lib', [
+  './index.js',
+  './opencl/index.js',
+  './io/formats/subprocess/child.js',
+  './batch/worker.js',
+  './sort/backend/first-build-child.js',
+]);

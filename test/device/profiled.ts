@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Tuning } from '../../src/algorithms/parameters.js';
 import type { Dtype } from '../../src/index.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { LayerControl, layerEnvironment } from '../layer/layer.js';
@@ -17,6 +18,7 @@ export interface Case {
   readonly n: number;
   readonly valueBytes: 0 | 4 | 8;
   readonly descending: boolean;
+  readonly tuning?: Tuning;
 }
 
 /** The task of a process under the layer. */
@@ -51,14 +53,23 @@ export function profileEnvironment(
     CLSORT_INLINE_PTX: 'off',
     CLSORT_TUNING: 'on',
     CLSORT_PROGRAM_CACHE: 'never',
+    CLSORT_POLICY: 'firstBuild=off',
     CLSORT_CACHE_DIR: seededCache(path('cache')),
   };
 }
 
-/** Runs cases on PoCL while it answers as a profile says, without inline PTX. */
-export async function runProfiled(profile: Profile, cases: readonly Case[]): Promise<Profiled> {
+/**
+ * Runs cases on PoCL while it answers as a profile says, without inline PTX.
+ *
+ * @param variables further environment variables
+ */
+export async function runProfiled(
+  profile: Profile,
+  cases: readonly Case[],
+  variables: NodeJS.ProcessEnv = {},
+): Promise<Profiled> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-profile-'));
-  const env = { ...process.env, ...profileEnvironment(profile, folder) };
+  const env = { ...process.env, ...profileEnvironment(profile, folder), ...variables };
   const control = new LayerControl(join(folder, 'control'));
   const output = await tellingFixture<Profiled['outcomes'][number]>(
     fixture,

@@ -67,9 +67,13 @@ const SILENCE_SECONDS = 180;
 /**
  * Sorts once for each case, all in one process under the layer.
  *
- * @param warm whether the device's self-tests have passed before; otherwise the first sorts run them
+ * @param options.warm whether the device's self-tests have passed before; otherwise the first sorts run them
+ * @param options.variables further environment variables
  */
-export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
+export async function runCases(
+  task: Task,
+  { warm = true, variables = {} }: { warm?: boolean; variables?: NodeJS.ProcessEnv } = {},
+): Promise<Run> {
   const folder = mkdtempSync(join(tmpdir(), 'clsort-faults-'));
   const control = join(folder, 'control');
   writeFileSync(control, '');
@@ -78,6 +82,7 @@ export async function runCases(task: Task, { warm = true } = {}): Promise<Run> {
     ...process.env,
     ...layerEnvironment(control),
     CLSORT_CACHE_DIR: warm ? seededCache(cache) : cache,
+    ...variables,
   };
   const all = warm ? { ...task, cases: [{}, ...task.cases] } : task;
   const { outcomes, ended } = await tellingFixture<Outcome>(fixture, all, {

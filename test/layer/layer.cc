@@ -3,6 +3,10 @@
 // - counts the references to live objects, and uses of released objects;
 // - fails, delays or corrupts a chosen call;
 // - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names;
+// - ends the process, or never returns, when a program is built whose source contains the text of
+//   CLSORT_LAYER_ABORT_BUILD or CLSORT_LAYER_HANG_BUILD;
+// - answers CL_INVALID_KERNEL, as Apple's driver does, when the kernel that CLSORT_LAYER_INVALID names is enqueued;
+// - adds four times as much in a 64-bit atomic addition, as a driver of Intel did, if CLSORT_LAYER_FOURFOLD is set;
 // - simulates a smaller device, and refuses what would not fit that device;
 // - lets PoCL answer like the device in the file that CLSORT_LAYER_PROFILE names, and refuses what that device would.
 //
@@ -431,10 +435,22 @@ struct Through<&Dispatch::clBuildProgram> {
   template <typename Notify>
   static cl_int Call(cl_program program, cl_uint count, const cl_device_id* devices, const char* options,
                      Notify notify, void* data) {
+    if (Contains(program, "CLSORT_LAYER_ABORT_BUILD")) std::abort();
+    while (Contains(program, "CLSORT_LAYER_HANG_BUILD")) pause();
     cl_int status = target.clBuildProgram(program, count, devices, For(options).c_str(), notify, data);
     // With a callback the build may not have finished; kernels are checked again at launch.
     if (status != CL_SUCCESS || notify || Profile::Get().answers.empty()) return status;
     return Profile::HoldsAll(program) ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
+  }
+
+  /** Whether the source of a program contains the text of a variable. */
+  static bool Contains(cl_program program, const char* variable) {
+    const char* wanted = std::getenv(variable);
+    size_t bytes = 0;
+    if (!wanted || target.clGetProgramInfo(program, CL_PROGRAM_SOURCE, 0, nullptr, &bytes) != CL_SUCCESS) return false;
+    std::string source(bytes, '\0');
+    target.clGetProgramInfo(program, CL_PROGRAM_SOURCE, bytes, source.data(), nullptr);
+    return source.find(wanted) != std::string::npos;
   }
 
   /** PoCL supports the atomics of OpenCL C 2.0 only in version 3.0. */
@@ -442,6 +458,31 @@ struct Through<&Dispatch::clBuildProgram> {
     std::string text = options ? options : "";
     size_t at = Profile::Get().answers.empty() ? std::string::npos : text.find("-cl-std=CL2.0");
     return at == std::string::npos ? text : text.replace(at, 13, "-cl-std=CL3.0");
+  }
+};
+
+template <>
+struct Through<&Dispatch::clCreateProgramWithSource> {
+  static constexpr char kFourfold[] = R"(
+#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+inline __attribute__((always_inline, overloadable)) ulong fourfold(volatile __global ulong *sum, ulong value)
+{
+    return atom_add(sum, 4 * value);
+}
+#define atom_add fourfold
+)";
+
+  static cl_program Call(cl_context context, cl_uint count, const char** texts, const size_t* lengths,
+                         cl_int* status) {
+    if (!std::getenv("CLSORT_LAYER_FOURFOLD")) {
+      return target.clCreateProgramWithSource(context, count, texts, lengths, status);
+    }
+    std::string source = kFourfold;
+    for (cl_uint i = 0; i < count; i++) {
+      source += lengths && lengths[i] ? std::string(texts[i], lengths[i]) : std::string(texts[i]);
+    }
+    const char* text = source.c_str();
+    return target.clCreateProgramWithSource(context, 1, &text, nullptr, status);
   }
 };
 
@@ -475,6 +516,7 @@ struct Through<&Dispatch::clEnqueueNDRangeKernel> {
                      cl_event* event) {
     if (Is(kernel, "CLSORT_LAYER_ABORT")) std::abort();
     while (Is(kernel, "CLSORT_LAYER_HANG")) pause();
+    if (Is(kernel, "CLSORT_LAYER_INVALID")) return CL_INVALID_KERNEL;
     size_t items = 1;
     for (cl_uint i = 0; local && i < dimensions; i++) items *= local[i];
     if (control->work_group && items > control->work_group) return CL_INVALID_WORK_GROUP_SIZE;

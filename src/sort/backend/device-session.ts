@@ -26,6 +26,7 @@ import type { Columns } from './columns.js';
 import { DeviceColumnKernels } from './device-column-kernels.js';
 import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
+import { tryFirstBuild } from './first-build.js';
 import { completedSort, sortOnHost } from './host-backend.js';
 import { KeyRangeProbe } from './key-range-probe.js';
 import { Planner } from './planner.js';
@@ -243,12 +244,14 @@ export class DeviceSession implements Session {
    * @throws NoLoaderError when there is no OpenCL loader
    * @throws NoPlatformError when there is no OpenCL platform
    * @throws NoDeviceError when no device matches `spec`
+   * @throws UnsupportedError when the first build of the driver failed
    */
   static async open(
     spec: string,
     options: DeviceOptions,
     onWarning: (warning: ClsortError) => void,
   ): Promise<DeviceSession> {
+    await tryFirstBuild(spec);
     return new DeviceSession(await Device.open(spec, options), options, onWarning);
   }
 

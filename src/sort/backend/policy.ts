@@ -36,3 +36,9 @@ export const MAX_REQUESTS = 256;
 
 /** Algorithms that are tried when results are rejected, before the call falls back to the host engine. */
 export const MAX_DEVICE_ATTEMPTS = 2;
+
+/**
+ * Seconds for the first build of a driver that the tests do not run on, in a child process. The process takes 0.2 s
+ * besides the build; its result is kept. 0: builds take place in this process, which a compiler may end.
+ */
+export const FIRST_BUILD_SECONDS = policy('firstBuild', 60, 0);
