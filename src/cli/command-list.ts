@@ -1,4 +1,4 @@
-/** The commands, in the order in which help lists them. */
+/** The commands, in the order in which help lists them. Each has a file in `options/` and one in `commands/`. */
 
 export const COMMANDS = {
   devices: {

@@ -3,43 +3,12 @@ import { type Console, say } from './console.js';
 import type { ExitCode } from './exit-code.js';
 import { type Arguments, parseArguments } from './parse.js';
 import { type Settings, settingsFor } from './settings.js';
-import { assertCommand, type CommandName, specNamed } from './specs.js';
+import { assertCommand, specNamed } from './specs.js';
 
 /** The exports of a file in `commands/`. */
 interface Runner {
   readonly run: (args: never, console: Console) => Promise<ExitCode>;
 }
-
-const RUNNERS: Readonly<Record<CommandName, () => Promise<Runner>>> = {
-  devices: () => import('./commands/devices.js'),
-  sort: () => import('./commands/sort.js'),
-  batch: () => import('./commands/batch.js'),
-  bench: () => import('./commands/bench.js'),
-  check: () => import('./commands/check.js'),
-  info: () => import('./commands/info.js'),
-  convert: () => import('./commands/convert.js'),
-  concat: () => import('./commands/concat.js'),
-  merge: () => import('./commands/merge.js'),
-  topk: () => import('./commands/topk.js'),
-  unique: () => import('./commands/unique.js'),
-  reduce: () => import('./commands/reduce.js'),
-  scan: () => import('./commands/scan.js'),
-  histogram: () => import('./commands/histogram.js'),
-  gen: () => import('./commands/gen.js'),
-  demo: () => import('./commands/demo.js'),
-  explain: () => import('./commands/explain.js'),
-  matrix: () => import('./commands/matrix.js'),
-  worker: () => import('./commands/worker.js'),
-  status: () => import('./commands/status.js'),
-  cancel: () => import('./commands/cancel.js'),
-  plan: () => import('./commands/plan.js'),
-  warm: () => import('./commands/warm.js'),
-  tune: () => import('./commands/tune.js'),
-  completion: () => import('./commands/completion.js'),
-  man: () => import('./commands/man.js'),
-  doctor: () => import('./commands/doctor.js'),
-  'build-addon': () => import('./commands/build-addon.js'),
-};
 
 /**
  * Runs a command with its words and the user's settings.
@@ -56,7 +25,7 @@ export async function runCommand(
   const warn = (message: string) => say(console, `clsort: warning: ${message}`);
   const settings = settingsFor(spec, warn);
   const args = parseArguments(spec, words, valuesOf(settings));
-  const { run } = await RUNNERS[name]();
+  const { run }: Runner = await import(`./commands/${name}.js`);
   try {
     // The arguments have the type that the command's own options define.
     return await run(args as never, { ...console, quiet: args.quiet === true });

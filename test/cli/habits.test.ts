@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import ava from 'ava';
 import type { Console } from '../../src/cli/console.js';
@@ -7,6 +8,7 @@ import { parseArguments } from '../../src/cli/parse.js';
 import { ProgressBar } from '../../src/cli/progress-bar.js';
 import { allSpecs, COMMAND_NAMES, specNamed } from '../../src/cli/specs.js';
 import { UsageError } from '../../src/util/errors.js';
+import { packageRoot } from '../../src/util/paths.js';
 import { where } from '../where.js';
 import { clsort, MAIN, scratchFolder } from './cli.js';
 
@@ -25,6 +27,14 @@ const SHORT: Readonly<Record<string, string>> = {
   ...{ d: 'dictionary-order', b: 'ignore-leading-blanks', k: 'line-key', s: 'stable', z: 'zero-terminated' },
   ...{ c: 'check', C: 'check-quiet', m: 'merge' },
 };
+
+test('every command has a file in commands/ that exports run, and no other file is there', async (t) => {
+  const files = readdirSync(join(packageRoot, 'src/cli/commands')).map((file) => file.replace('.ts', ''));
+  t.deepEqual(files.toSorted(), [...COMMAND_NAMES].toSorted());
+  for (const name of files) {
+    t.is(typeof (await import(`../../src/cli/commands/${name}.js`)).run, 'function', name);
+  }
+});
 
 test('a short option means the same in every command', async (t) => {
   for (const { name: command, options } of await allSpecs()) {
