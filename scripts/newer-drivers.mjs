@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Runs the tests on drivers newer than those of Debian 12: PoCL 6, whose CPU device has sub-groups, and rusticl 25.
+// Runs the tests on drivers newer than those of Debian 12: PoCL 6, whose CPU device has sub-groups, and rusticl 25 over
+// llvmpipe and over zink on lavapipe.
 //
-//   node scripts/newer-drivers.mjs [TEST FILE …]        (as root, with debootstrap; default: all tests)
-//   node scripts/newer-drivers.mjs --matrix FILE        instead writes a report of `clsort matrix` on PoCL 6
+//   node scripts/newer-drivers.mjs [TEST FILE …]           (as root, with debootstrap; default: all tests)
+//   node scripts/newer-drivers.mjs --matrix FILE [DRIVER]  instead writes a report of `clsort matrix` on pocl (default:
+//                                                          all cases), rusticl or zink (--quick)
 //
 // The drivers are installed into a Debian 13 below .setup, where this tree is mounted during the tests, with the
 // running Node. Needs `npm run build`.
@@ -12,17 +14,31 @@ import { join } from 'node:path';
 import { inDebianWithTree, makeDebian } from './debian.mjs';
 import { fetchNode } from './node-releases.mjs';
 
-const PACKAGES = ['ca-certificates', 'ocl-icd-libopencl1', 'pocl-opencl-icd', 'mesa-opencl-icd', 'procps'];
+const PACKAGES = [
+  ...['ca-certificates', 'ocl-icd-libopencl1', 'procps'],
+  ...['pocl-opencl-icd', 'mesa-opencl-icd', 'mesa-vulkan-drivers'],
+];
+
+/** Variables with which rusticl offers a device on the CPU. */
+const LLVMPIPE = { CLSORT_TEST_DEVICES: 'rusticl', RUSTICL_ENABLE: 'llvmpipe' };
+/** Zink takes the place of llvmpipe, and has the Vulkan device lavapipe. */
+const ZINK = {
+  ...LLVMPIPE,
+  GALLIUM_DRIVER: 'zink',
+  LIBGL_ALWAYS_SOFTWARE: '1',
+  VK_DRIVER_FILES: '/usr/share/vulkan/icd.d/lvp_icd.json',
+};
+const KERNEL_TESTS = [
+  'dist/test/device/driver-probe.test.js',
+  'dist/test/algorithms/**/*.test.js',
+  'dist/test/primitives/**/*.test.js',
+];
 
 /** Sub-group sizes follow the width of vectors: 4, 8, 16. */
 const RUSTICL = [128, 256, 512].map((width) => ({
   name: `rusticl with vectors of ${width} bits`,
-  env: { CLSORT_TEST_DEVICES: 'rusticl', RUSTICL_ENABLE: 'llvmpipe', LP_NATIVE_VECTOR_WIDTH: `${width}` },
-  files: [
-    'dist/test/algorithms/**/*.test.js',
-    'dist/test/primitives/**/*.test.js',
-    'dist/test/explain/explain.test.js',
-  ],
+  env: { ...LLVMPIPE, LP_NATIVE_VECTOR_WIDTH: `${width}` },
+  files: [...KERNEL_TESTS, 'dist/test/explain/explain.test.js'],
 }));
 const DRIVERS = [
   {
@@ -32,17 +48,25 @@ const DRIVERS = [
     files: ['dist/test/**/*.test.js', '!dist/test/opencl/api.test.js'],
   },
   ...RUSTICL,
+  { name: 'rusticl over zink on lavapipe', env: ZINK, files: KERNEL_TESTS },
 ];
+const MATRIX = {
+  pocl: { args: ['--device', 'Portable Computing Language'], env: {} },
+  rusticl: { args: ['--device', 'rusticl', '--quick'], env: LLVMPIPE },
+  zink: { args: ['--device', 'rusticl', '--quick'], env: ZINK },
+};
 
 const chosen = process.argv.slice(2);
 const debian = await makeDebian('debian-13', { suite: 'trixie', packages: PACKAGES });
 // A Node with its own libraries; the addon built here fits every release of the same major version.
 const node = join(fetchNode(process.versions.node.split('.')[0]), 'bin', 'node');
 copyFileSync(node, join(debian, 'usr', 'local', 'bin', 'node'));
-if (chosen[0] === '--matrix' && chosen.length === 2) {
+if (chosen[0] === '--matrix') {
+  const [, file, driver = 'pocl'] = chosen;
+  const { args, env } = MATRIX[driver];
   // The shell is given the name as an argument.
-  const report = `exec node dist/src/cli/main.js matrix --device 'Portable Computing Language' --seed 1 --json > "$1"`;
-  inDebianWithTree(debian, ['sh', '-c', report, 'sh', chosen[1]]);
+  const report = 'file=$1; shift; exec node dist/src/cli/main.js matrix "$@" --seed 1 --json > "$file"';
+  inDebianWithTree(debian, ['sh', '-c', report, 'sh', file, ...args], env);
   process.exit();
 }
 for (const { name, env, files } of DRIVERS) {

@@ -31,7 +31,7 @@ test('test names and paths reach the chroot without shell interpretation', (t) =
       encoding: 'utf8',
       env: { ...tree.env, RECORD: record, PWNED: pwned },
     });
-    t.is(ran.stdout.match(/^===/gm)?.length, 4, ran.stderr);
+    t.is(ran.stdout.match(/^===/gm)?.length, 5, ran.stderr);
     t.false(existsSync(pwned));
     const lines = existsSync(record) ? readFileSync(record, 'utf8').split('\n') : [];
     t.true(lines.includes(name), `${ran.stdout}${ran.stderr}${lines.join('\n')}`);
