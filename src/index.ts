@@ -84,6 +84,6 @@ export { sort } from './sort/operations/sort/sort.js';
 export { sortInPlace } from './sort/operations/sort/sort-in-place.js';
 export { sortPairs } from './sort/operations/sort/sort-pairs.js';
 export { topK } from './sort/operations/top-k/top-k.js';
-export { unique } from './sort/operations/unique/unique.js';
+export { type Distinct, type UniqueColumns, unique } from './sort/operations/unique/unique.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
 export * from './util/errors.js';

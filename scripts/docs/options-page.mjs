@@ -15,6 +15,7 @@ const TYPES = [
   ['Into', 'Operations that make an array take one, too, which they fill instead.'],
   ['TopKOptions', '`topK` takes those of a sort but `descending`, and:'],
   ['UniqueOptions', '`unique` compares whole keys.'],
+  ['UniqueColumns', '`unique` takes, besides:'],
   ['LexsortOptions', '`lexsort` takes an order for columns that have none of their own.'],
   ['LexsortColumn', 'A column of `lexsort`:'],
   ['SegmentedArgsortOptions', '`segmentedArgsort` takes those of a sort, and:'],

@@ -60,9 +60,9 @@ export interface ColumnKernels {
   /**
    * Writes the segment number of each element.
    *
-   * @param offsets u32: start of each segment, then n
+   * @param begins u32: start of each segment, the first at 0
    */
-  segmentIds(offsets: Column, ids: Column): MaybePromise<void>;
+  segmentIds(begins: Column, ids: Column): MaybePromise<void>;
   /** Computes `positions[i] -= offsets[ids[i]]`, which are positions from the start of each segment. All u32. */
   subtractBegins(positions: Column, ids: Column, offsets: Column): MaybePromise<void>;
   /**

@@ -105,8 +105,8 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     );
   }
 
-  async segmentIds(offsets: Column, ids: Column): Promise<void> {
-    const args = [bufferOf(offsets), bufferOf(ids), u64(ids.n), u32(offsets.n - 1)];
+  async segmentIds(begins: Column, ids: Column): Promise<void> {
+    const args = [bufferOf(begins), bufferOf(ids), u64(ids.n), u32(begins.n)];
     await this.#runPerElement('segment.cl', 'segment_ids', {}, ids.n, args);
   }
 

@@ -77,8 +77,8 @@ export class HostColumnKernels implements ColumnKernels {
     return () => (largest() < n ? undefined : Number(largest()));
   }
 
-  segmentIds(offsets: Column, ids: Column): Promise<void> {
-    return this.#run(fillSegments(u32Of(offsets), u32Of(ids)));
+  segmentIds(begins: Column, ids: Column): Promise<void> {
+    return this.#run(fillSegments(u32Of(begins), u32Of(ids)));
   }
 
   subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {
@@ -205,8 +205,8 @@ type ThreeArrays = [Uint32Array, Uint32Array, Uint32Array];
 
 function* fillSegments(begins: Uint32Array, ids: Uint32Array): Steps {
   let elementsSinceYield = 0;
-  for (let segment = 0; segment + 1 < begins.length; segment++) {
-    const [begin, end] = [begins[segment] as number, begins[segment + 1] as number];
+  for (let segment = 0; segment < begins.length; segment++) {
+    const [begin, end] = [begins[segment] as number, begins[segment + 1] ?? ids.length];
     if (end - begin <= SLICE) ids.fill(segment, begin, end);
     else yield* inSlices(end - begin, (from, to) => ids.fill(segment, begin + from, begin + to));
     elementsSinceYield += 1 + end - begin;

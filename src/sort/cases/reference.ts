@@ -119,10 +119,14 @@ export class Reference {
   }
 
   /**
-   * Returns the position of the first occurrence of each distinct number, in order, and the counts. All NaNs are one
-   * number.
+   * Returns the position of the first occurrence of each distinct number, in order, and the counts; and for each key its
+   * place among these numbers. All NaNs are one number.
    */
-  distinct(order: ReferenceOrder): { readonly first: number[]; readonly counts: number[] } {
+  distinct(order: ReferenceOrder): {
+    readonly first: number[];
+    readonly counts: number[];
+    readonly inverse: Uint32Array;
+  } {
     const found = new Map<number | bigint, { first: number; count: number }>();
     for (let i = 0; i < this.n; i++) {
       const value = this.values[i] as number | bigint; // a Map treats zeros of either sign as equal, and NaNs too
@@ -132,7 +136,9 @@ export class Reference {
     }
     const firsts = new Map([...found.values()].map(({ first, count }) => [first, count]));
     const first = [...this.order(order)].filter((i) => firsts.has(i));
-    return { first, counts: first.map((i) => firsts.get(i) as number) };
+    const places = new Map(first.map((i, place) => [this.values[i], place]));
+    const inverse = Uint32Array.from({ length: this.n }, (_, i) => places.get(this.values[i]) as number);
+    return { first, counts: first.map((i) => firsts.get(i) as number), inverse };
   }
 }
 

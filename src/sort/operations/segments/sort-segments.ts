@@ -74,7 +74,7 @@ async function sortBySegmentNumber(call: Call, job: SegmentedJob): Promise<void>
   const offsets = await call.bindInput(job.offsets);
   const segments = offsets.n - 1;
   const ids = columns.temporary('u32', n);
-  await kernels.segmentIds(offsets, ids);
+  await kernels.segmentIds(column('u32', segments, offsets.place), ids);
   const input = await call.bindInput(keys);
   const idsByKey = columns.temporary('u32', n);
   if (!moved) {

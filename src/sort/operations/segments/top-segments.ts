@@ -1,6 +1,6 @@
 import { type KeyCodec, keyCodec } from '../../../keys/key-codec.js';
 import type { Call } from '../../calls/call.js';
-import type { Column } from '../../model/column.js';
+import { type Column, column } from '../../model/column.js';
 import { bitWindow } from '../../model/options.js';
 import { bindOutputs } from '../bind-columns.js';
 import { MAX_SELECTED, MIN_SELECTED, SELECT_SHARE } from '../policy.js';
@@ -98,7 +98,7 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
     }
     if (fromSegment && !short) {
       const ids = columns.temporary('u32', total);
-      await kernels.segmentIds(begins, ids);
+      await kernels.segmentIds(column('u32', begins.n - 1, begins.place), ids);
       await kernels.subtractBegins(positions, ids, offsets);
     }
     await call.verify((verifier) => {

@@ -12,11 +12,25 @@ export const uniqueCases: OperationCases = {
         return hasSameBytes(found, reference.pick(expected.first)) ? undefined : 'keys are wrong';
       };
     }),
+    checked('uniqueInverse', 'auto', async (sorter, { keys, reference }, options) => {
+      const how = { ...options.sort, index: true, inverse: true } as const;
+      const { keys: found, index, inverse } = await sorter.unique(keys, how);
+      return () => {
+        const { first, inverse: expected } = reference.distinct(options);
+        if (!hasSameBytes(index, bytesOf(Uint32Array.from(first)))) return 'first positions are wrong';
+        if (!hasSameBytes(inverse, bytesOf(expected))) return 'the inverse is wrong';
+        return hasSameBytes(found, reference.pick(first)) ? undefined : 'keys are wrong';
+      };
+    }),
   ],
   timed: [
     timed('unique', () => async (sorter, { few }) => {
       const { keys, counts } = await sorter.unique(few);
       return [keys, counts];
+    }),
+    timed('uniqueInverse', () => async (sorter, { few }) => {
+      const { keys, index, inverse } = await sorter.unique(few, { index: true, inverse: true });
+      return [keys, index, inverse];
     }),
   ],
 };

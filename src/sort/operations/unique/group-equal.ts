@@ -9,6 +9,8 @@ interface DistinctKeys {
   readonly found: Column;
   readonly places: Column;
   readonly distinct: () => number;
+  /** Input position of each sorted key; missing if the keys were sorted alone. */
+  readonly positions?: Column;
 }
 
 /** Sorts the keys by their numbers and enqueues the search for runs of equal keys. Equal integers are identical. */

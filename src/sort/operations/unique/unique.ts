@@ -4,42 +4,88 @@ import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
 import { type Column, column } from '../../model/column.js';
-import type { UniqueOptions } from '../../model/options.js';
-import { type Awaitable, type Positions, parse, readKeys, taskOf } from '../arguments.js';
+import { requireOptionsObject, type UniqueOptions } from '../../model/options.js';
+import { type Awaitable, assertBoolean, type Positions, parse, readKeys, taskOf } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
-import type { Run } from '../operation.js';
-import { groupEqual } from './group-equal.js';
+import type { OperationContext } from '../operation.js';
+import { groupEqual, sortAndGroup } from './group-equal.js';
+
+/** Value of an option; undefined if it is left out. */
+type Flag = boolean | undefined;
+
+/** Options of `unique` that select the columns of its result beside the keys. Without them, these are the counts. */
+export interface UniqueColumns<C extends Flag = Flag, I extends Flag = Flag, V extends Flag = Flag> {
+  /**
+   * Whether to return how often each distinct key occurs.
+   *
+   * @defaultValue `true` without `index` and `inverse`, otherwise `false`
+   */
+  readonly counts?: C;
+  /**
+   * Whether to return the position of the first occurrence of each distinct key in the input.
+   *
+   * @defaultValue `false`
+   */
+  readonly index?: I;
+  /**
+   * Whether to return, for each key of the input, its position among the distinct keys.
+   *
+   * @defaultValue `false`
+   */
+  readonly inverse?: V;
+}
+
+type Part<A, N extends string, T> = A extends true ? { [Name in N]: T } : unknown;
+
+/** Whether the result has counts. */
+type HasCounts<C, I, V> = [C, I, V] extends [undefined, undefined, undefined] ? true : C;
+
+/** Result of `unique`: the distinct keys, and as u32 the columns that were requested. */
+export type Distinct<
+  K extends Keys,
+  C extends Flag = undefined,
+  I extends Flag = undefined,
+  V extends Flag = undefined,
+> = { keys: K } & Part<HasCounts<C, I, V>, 'counts', Positions<K>> &
+  Part<I, 'index', Positions<K>> &
+  Part<V, 'inverse', Positions<K>>;
 
 export interface Unique {
   /**
-   * Returns the distinct keys in order, and how often each occurs.
+   * Returns the distinct keys in order, and how often each occurs; or with `index` the position of the first occurrence
+   * of each, with `inverse` the position of each input key among the distinct keys.
    *
    * Keys are compared as numbers: all NaNs are equal, and −0 equals +0. Each result is, bit for bit, the first of its
-   * equals in the input. Complexity: a sort and one compaction.
+   * equals in the input. Complexity: a sort and one compaction; `index` makes it an argsort, and `inverse` adds a sort
+   * of positions.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
-   * @param options the options of `sort` without `bitRange` and `into`
-   * @returns `keys`, and `counts` as u32, where the input is
+   * @param options `counts` (default `true` without `index` and `inverse`), `index` (default `false`), `inverse` (default
+   *   `false`), and the options of `sort` without `bitRange` and `into`
+   * @returns `keys`, and those of `counts`, `index` and `inverse` that were requested, as u32, where the input is
    * @throws UnsupportedError for 2^32 keys or more
    * @throws the other errors of `sort`
    * @example
    * ```ts
    * const { keys, counts } = await sorter.unique(Uint8Array.of(3, 1, 3)); // 1, 3 and 1, 2
+   * const { index, inverse } = await sorter.unique(Uint8Array.of(3, 1, 3), { index: true, inverse: true }); // 1, 0 and 1, 0, 1
    * ```
    */
-  unique<K extends Keys>(
+  unique<K extends Keys, C extends Flag = undefined, I extends Flag = undefined, V extends Flag = undefined>(
     keys: Awaitable<K>,
-    options?: UniqueOptions,
-  ): Promise<{ keys: K; counts: Positions<K> }>;
+    options?: UniqueOptions & UniqueColumns<C, I, V>,
+  ): Promise<Distinct<K, C, I, V>>;
 }
 
 /**
- * Returns the distinct keys in order, and how often each occurs. All NaNs are equal, and −0 equals +0. Each result is
- * the first of its equals in the input.
+ * Returns the distinct keys in order, and how often each occurs; or with `index` the position of the first occurrence of
+ * each, with `inverse` the position of each input key among the distinct keys. All NaNs are equal, and −0 equals +0.
+ * Each result is the first of its equals in the input.
  *
  * @param keys typed array of fewer than 2^32 keys
- * @param options the options of `sort` without `bitRange` and `into`
- * @returns `keys`, and `counts` as 32-bit numbers
+ * @param options `counts` (default `true` without `index` and `inverse`), `index` (default `false`), `inverse` (default
+ *   `false`), and the options of `sort` without `bitRange` and `into`
+ * @returns `keys`, and those of `counts`, `index` and `inverse` that were requested, as 32-bit numbers
  * @throws UnsupportedError for 2^32 keys or more
  * @throws the other errors of `sort`
  * @example
@@ -47,62 +93,121 @@ export interface Unique {
  * const { keys, counts } = await unique(Uint8Array.of(3, 1, 3)); // 1, 3 and 1, 2
  * ```
  */
-export function unique<K extends KeyArray>(
-  keys: K,
-  options?: UniqueOptions,
-): Promise<{ keys: K; counts: Uint32Array }> {
-  return withSorter(options, (sorter: Unique, rest) => sorter.unique<KeyArray>(keys, rest)) as Promise<{
-    keys: K;
-    counts: Uint32Array;
-  }>;
+export function unique<
+  K extends KeyArray,
+  C extends Flag = undefined,
+  I extends Flag = undefined,
+  V extends Flag = undefined,
+>(keys: K, options?: UniqueOptions & UniqueColumns<C, I, V>): Promise<Distinct<K, C, I, V>> {
+  return withSorter(options, (sorter: Unique, rest) =>
+    sorter.unique<KeyArray, C, I, V>(keys, rest),
+  ) as Promise<unknown> as Promise<Distinct<K, C, I, V>>;
 }
 
-export const runUnique: Run<Unique> = ({ calls, arrays }, keys, options) =>
+export const runUnique = (
+  { calls, arrays }: OperationContext,
+  keys: Awaitable<Keys>,
+  options?: UniqueOptions & UniqueColumns,
+): Promise<never> =>
   calls.runWithInputs([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const settings = parse(options, ['bitRange']);
+    const { counts, index, inverse, ...rest } = requireOptionsObject(options);
+    const names = namesOf({ counts, index, inverse });
+    const settings = parse(rest, ['bitRange']);
     const input = readKeys(arrays, array, settings);
     assertIndexable(input.n);
     return arrays.withResults((make) => {
       const results = (distinct: number) => {
         const found = make.allocateLike(array, input.dtype, distinct);
-        const counts = make.allocateBeside(array, 'u32', distinct);
+        const beside = names.map((name) => {
+          const n = name === 'inverse' ? input.n : distinct;
+          const { place, result } = make.allocateBeside(array, 'u32', n);
+          return { name, to: column('u32', n, place), result };
+        });
+        const columns = Object.fromEntries(beside.map(({ name, to }) => [name, to]));
+        const arraysOf = Object.fromEntries(beside.map(({ name, result }) => [name, result]));
         return {
+          ...(columns as Partial<Record<ColumnName, Column>>),
           keys: column(input.dtype, distinct, found.place),
-          counts: column('u32', distinct, counts.place),
-          result: { keys: found.result, counts: counts.result as Positions<Keys> },
+          result: { keys: found.result, ...arraysOf } as never,
         };
       };
       if (input.n === 0) return results(0).result;
       return calls.execute(taskOf('unique', input, settings, array, dependency), async (call) => {
-        const { result } = await enqueueUnique(call, input, results);
+        const { result } = await enqueueUnique(call, input, results, names);
         return () => result;
       });
     });
   });
 
+type ColumnName = keyof UniqueColumns;
+
+/** Returns the columns that the options request. @throws UsageError for a value that is no boolean */
+function namesOf(options: Record<ColumnName, unknown>): ColumnName[] {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) assertBoolean(name, value);
+  if (given.length === 0) return ['counts'];
+  return given.filter(([, value]) => value).map(([name]) => name as ColumnName);
+}
+
+/** Result columns of `unique`; all but the keys are u32. */
+interface DistinctColumns extends Partial<Readonly<Record<ColumnName, Column>>> {
+  readonly keys: Column;
+}
+
 /**
- * Computes the distinct keys in order, and how often each occurs.
+ * Computes the distinct keys in order, and the other columns of `make`.
  *
  * Keys are compared as numbers: all NaNs are equal, and so are both zeros. Each result is, bit for bit, the first of
  * its equals in the input.
  *
- * @param make creates the result columns once their length is known; counts are u32
+ * @param make creates the result columns once their length is known
+ * @param names columns that `make` creates beside the keys
  */
-export async function enqueueUnique<R extends { readonly keys: Column; readonly counts: Column }>(
+export async function enqueueUnique<R extends DistinctColumns>(
   call: Call,
   keys: Column,
   make: (distinct: number) => R,
+  names: readonly ColumnName[] = ['counts'],
 ): Promise<R> {
   const { kernels } = call.columns;
-  const { input, found, places, distinct } = await groupEqual(call, keys);
+  const needsPositions = names.includes('index') || names.includes('inverse');
+  const group = await (needsPositions ? sortAndGroup : groupEqual)(call, keys);
+  const { input, found, distinct, positions } = group;
   await call.settle();
   const result = make(distinct());
-  await call.bindOutput(result.counts, async (counts) => {
-    await kernels.counts(places, keys.n, counts);
+  const { counts, index, inverse, keys: out }: DistinctColumns = result;
+  const { n } = out;
+  const places = { ...group.places, n };
+  const count = async (to: Column): Promise<void> => {
+    await kernels.counts(places, keys.n, to);
     const codec = keyCodec(keys.dtype, call.settings);
-    await call.verify((verifier) => verifier.unique(input, { ...found, n: counts.n }, counts, codec));
-  });
-  await call.copy(found, result.keys);
+    await call.verify((verifier) => verifier.unique(input, { ...found, n }, to, codec));
+  };
+  if (counts) await call.bindOutput(counts, count);
+  else if (call.settings.verify) await count(call.columns.temporary('u32', n));
+  if (positions) {
+    if (index) await call.bindOutput(index, (to) => kernels.gather(positions, places, to));
+    if (inverse) await invert(call, positions, places, inverse);
+  }
+  await call.copy(found, out);
   return result;
+}
+
+/**
+ * Computes the number of the run of each input key: sorts the numbers by the positions.
+ *
+ * @param positions input position of each sorted key
+ * @param places where the runs begin
+ */
+async function invert(call: Call, positions: Column, places: Column, to: Column): Promise<void> {
+  const { n } = positions;
+  const ids = call.columns.temporary('u32', n);
+  await call.columns.kernels.segmentIds(places, ids);
+  await call.sort({
+    keys: positions,
+    settings: { descending: false, bits: [0, 32 - Math.clz32(n - 1)] },
+    values: { place: ids.place, bytes: 4 },
+    moved: to.place,
+  });
 }
