@@ -65,7 +65,7 @@ export async function behaviourOf(info: DeviceInfo, open: () => ProbedDevice): P
     await device.close();
     // 0 stands for no limit: JSON has no infinity.
     const limit = Number.isFinite(behaviour.maxLoopIterations) ? behaviour.maxLoopIterations : 0;
-    storeSelfTestRecord(keyOf(info), undefined, { ...behaviour, maxLoopIterations: limit });
+    storeSelfTestRecord(keyOf(info), undefined, { found: { ...behaviour, maxLoopIterations: limit } });
     return behaviour;
   } catch (error) {
     await (error instanceof TimeoutError ? device.abandon() : device.close());

@@ -9,6 +9,8 @@ import { packageFolder } from './package.js';
 export interface SelfTestRecord {
   readonly ok: boolean;
   readonly reason?: string;
+  /** Whether the stress rounds are still due, which run after the first use. */
+  readonly stressIsDue?: true;
   /** Facts that the test found out. */
   readonly found?: Readonly<Record<string, number | boolean>>;
   /** Date of the test, ISO. */
@@ -60,18 +62,19 @@ export function readSelfTestRecord(parts: SelfTestKey): SelfTestRecord | undefin
  * Stores a record, at least for this process.
  *
  * @param reason why the variant must not be used; undefined if it may be used
- * @param found facts that the test found out
+ * @param options `found`: facts that the test found out; `stressIsDue`: whether the stress rounds are still due
  */
 export function storeSelfTestRecord(
   parts: SelfTestKey,
   reason: string | undefined,
-  found?: SelfTestRecord['found'],
+  { found, stressIsDue = false }: { found?: SelfTestRecord['found']; stressIsDue?: boolean } = {},
 ): SelfTestRecord {
   const key = keyOf(parts);
   const record: SelfTestRecord = {
     ok: reason === undefined,
     ...(reason !== undefined && { reason }),
     ...(found && { found }),
+    ...(stressIsDue && { stressIsDue }),
     date: new Date().toISOString().slice(0, 10),
   };
   const text = `${JSON.stringify({ variant: key, ...record })}\n`;

@@ -299,6 +299,15 @@ export class FakeBackend implements Backend {
     this.#ready.add(variantOf(plan));
   }
 
+  /** Rounds of deferred tests: how each one ends. */
+  readonly dueTests: (ClsortError | undefined)[] = [];
+
+  async runDueTest(): Promise<boolean> {
+    const error = this.dueTests.shift();
+    if (error) throw error;
+    return this.dueTests.length > 0;
+  }
+
   wasPrepared(): boolean {
     return this.prepared;
   }
@@ -364,6 +373,17 @@ export class FakeSession implements Session {
 
   complete<T>(_backend: Backend, use: () => Promise<T>): Promise<T> {
     return use();
+  }
+
+  readonly #dueTestListeners: (() => void)[] = [];
+
+  /** Makes the tests due that the backend has. */
+  makeTestsDue(): void {
+    for (const callback of this.#dueTestListeners) callback();
+  }
+
+  onDueTest(callback: () => void): void {
+    this.#dueTestListeners.push(callback);
   }
 
   onGiveUp(callback: () => void): void {

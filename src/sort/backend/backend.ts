@@ -56,6 +56,15 @@ export interface Backend {
   /** Whether `prepare` has nothing left to compile or to check. */
   isReady(plan: Plan): boolean;
 
+  /**
+   * Runs one round of the tests of variants in use that were deferred: those that stress the device.
+   *
+   * @returns whether more are due
+   * @throws MismatchError when a variant failed, which is not used again
+   * @throws DeviceLostError, MemoryError when the device failed
+   */
+  runDueTest(): Promise<boolean>;
+
   /** Whether an earlier process has compiled and tested the variant of a plan, so that `prepare` takes little time. */
   wasPrepared(plan: Plan): boolean;
 
@@ -117,6 +126,9 @@ export interface Session {
 
   /** Runs a half of a call on `backend`, without repeating it. */
   complete<T>(backend: Backend, use: () => Promise<T>, call: SessionCall): Promise<T>;
+
+  /** Registers a callback for when tests of a variant become due. They run by `runDueTest`. */
+  onDueTest(callback: () => void): void;
 
   /** Registers a callback for when a device is abandoned: its memory is lost. */
   onGiveUp(callback: () => void): void;

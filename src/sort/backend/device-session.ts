@@ -19,7 +19,7 @@ import { type Plan, type PlanRequest, requestOf, variantOf } from '../model/plan
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
-import { hasSelfTestRecord, selfTest } from '../verification/self-test.js';
+import { hasSelfTestRecord, selfTest, stressTest } from '../verification/self-test.js';
 import { Verifier } from '../verification/verify.js';
 import type { Backend, PendingSort, Session, SessionCall } from './backend.js';
 import type { Columns } from './columns.js';
@@ -30,6 +30,7 @@ import { tryFirstBuild } from './first-build.js';
 import { completedSort, sortOnHost } from './host-backend.js';
 import { KeyRangeProbe } from './key-range-probe.js';
 import { Planner } from './planner.js';
+import { DEFERS_STRESS } from './policy.js';
 
 /** Transfers of calls without verification: nothing is recorded. */
 const UNCHECKED = new CheckedTransfers();
@@ -45,12 +46,17 @@ export class DeviceBackend implements Backend {
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: SelfTestRecord }>>();
   /** Variants that are compiled and self-tested, and plans that can run as they are. */
   readonly #selfTested = new Map<string, Algorithm>();
-  readonly #ready = new WeakMap<Plan, Algorithm>();
+  #ready = new WeakMap<Plan, Algorithm>();
+  /** Stress tests of variants in use that have not ended. */
+  readonly #dueTests = new Map<string, AsyncGenerator<void, SelfTestRecord>>();
+  readonly #dueTestListeners: readonly (() => void)[];
   readonly #verifiers = new Map<string, Promise<Verifier>>();
   readonly #checksums = new Map<string, Promise<Checksums>>();
 
-  constructor(device: Device) {
+  /** @param dueTestListeners called when a test becomes due; if there are none, no tests are deferred */
+  constructor(device: Device, dueTestListeners: readonly (() => void)[] = []) {
     this.device = device;
+    this.#dueTestListeners = dueTestListeners;
     this.memory = new DeviceMemory(device);
     this.#probe = new KeyRangeProbe(device);
     this.#kernels = new DeviceColumnKernels(device);
@@ -105,6 +111,30 @@ export class DeviceBackend implements Backend {
 
   wasPrepared({ algorithm, shape }: Plan): boolean {
     return shape === undefined || hasSelfTestRecord(this.info, algorithm, shape);
+  }
+
+  async runDueTest(): Promise<boolean> {
+    for (const [variant, rounds] of this.#dueTests) {
+      this.#dueTests.delete(variant); // it is due in the next process if it fails otherwise
+      const { done, value: record } = await rounds.next();
+      if (!done) this.#dueTests.set(variant, rounds);
+      else if (!record.ok) throw this.#reject(variant, record);
+      break;
+    }
+    return this.#dueTests.size > 0;
+  }
+
+  /** Excludes a variant that has failed a test while in use. @returns the error for the caller */
+  #reject(variant: string, record: SelfTestRecord): MismatchError {
+    const algorithm = this.#selfTested.get(variant);
+    this.#selfTested.delete(variant);
+    this.#ready = new WeakMap();
+    if (algorithm) this.#algorithms.set(variant, Promise.resolve({ algorithm, record }));
+    return new MismatchError(
+      `cannot use algorithm '${algorithm?.name}' on ${this.info.name} again: it failed its stress test (${record.reason}). ` +
+        'Repeat the sorts of this process with verify: true',
+      { details: { selfTestRecord: record } },
+    );
   }
 
   columns(settings: SortSettings): Columns {
@@ -190,7 +220,13 @@ export class DeviceBackend implements Backend {
       throw new UnsupportedError(`cannot run the plan on a device: it is for the ${plan.engine} engine`);
     const { algorithm, record } = await memoized(this.#algorithms, variantOf(plan), async () => {
       const made = await algorithmNamed(name).create(this.device, shape);
-      return { algorithm: made, record: await selfTest(made) };
+      const defersStress = DEFERS_STRESS && this.#dueTestListeners.length > 0;
+      const record = await selfTest(made, { defersStress });
+      if (record.stressIsDue) {
+        this.#dueTests.set(variantOf(plan), stressTest(made));
+        for (const notify of this.#dueTestListeners) notify();
+      }
+      return { algorithm: made, record };
     });
     if (!record.ok) {
       throw new MismatchError(
@@ -228,12 +264,13 @@ export class DeviceBackend implements Backend {
 export class DeviceSession implements Session {
   #backend: DeviceBackend;
   #opening: Promise<void> | undefined;
+  readonly #dueTestListeners: (() => void)[] = [];
   readonly #giveUpListeners: (() => void)[] = [];
   readonly #options: DeviceOptions;
   readonly #onWarning: (warning: ClsortError) => void;
 
   private constructor(device: Device, options: DeviceOptions, onWarning: (warning: ClsortError) => void) {
-    this.#backend = new DeviceBackend(device);
+    this.#backend = new DeviceBackend(device, this.#dueTestListeners);
     this.#options = options;
     this.#onWarning = onWarning;
   }
@@ -262,6 +299,10 @@ export class DeviceSession implements Session {
   /** Replaced by a new object when the device is reopened. */
   get backend(): Backend {
     return this.#backend;
+  }
+
+  onDueTest(callback: () => void): void {
+    this.#dueTestListeners.push(callback);
   }
 
   onGiveUp(callback: () => void): void {
@@ -330,7 +371,7 @@ export class DeviceSession implements Session {
     try {
       const device = await Device.open(info.id, this.#options);
       device.staging.adoptOrphans(staging);
-      this.#backend = new DeviceBackend(device);
+      this.#backend = new DeviceBackend(device, this.#dueTestListeners);
     } catch (cause) {
       const message = `cannot reopen ${info.name} after a failure: ${(cause as Error).message}`;
       throw new DeviceLostError(message, { cause });

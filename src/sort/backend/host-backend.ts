@@ -78,6 +78,12 @@ export class HostBackend implements Backend, Session {
 
   async prepare(): Promise<void> {}
 
+  async runDueTest(): Promise<boolean> {
+    return false;
+  }
+
+  onDueTest(): void {}
+
   wasPrepared(): boolean {
     return true;
   }

@@ -31,6 +31,12 @@ export const MEMORY_SHARE = 0.9;
  */
 export const MAX_FAILURES = 2;
 
+/**
+ * Whether the stress rounds of a self-test run after the first use of a variant, while no call runs. On an H200 they take
+ * two thirds of a self-test of 150 to 300 ms. scripts/results/NOTES.md, "Compilation on an H200".
+ */
+export const DEFERS_STRESS = policy('deferredStress', true, false);
+
 /** Most cached requests, so that programs with many sizes need little memory. */
 export const MAX_REQUESTS = 256;
 

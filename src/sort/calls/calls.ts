@@ -10,6 +10,7 @@ import type { Plan } from '../model/plan.js';
 import { Execution, type ExecutionBody } from './call.js';
 import { currentRecord } from './call-channel.js';
 import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
+import { DueTests } from './due-tests.js';
 import { MAX_BYTES_WHILE_COMPILING } from './policy.js';
 import { BackgroundCompiler, SortBatcher } from './sort-batcher.js';
 
@@ -85,6 +86,7 @@ export class Calls {
     this.#session = session;
     this.#breakEvenHost = breakEvenHost;
     this.#scheduler = scheduler;
+    new DueTests(session, scheduler, onWarning);
     this.#compiler = new BackgroundCompiler(session, scheduler);
     this.#batcher = new SortBatcher(session, this.#compiler, onWarning);
     this.#onWarning = onWarning;

@@ -20,6 +20,9 @@ export const MAX_BYTES_PER_TURN = policy('loopYield', 4 * 2 ** 20, Number.POSITI
  */
 export const MAX_GROWTH_BYTES = policy('gcPressure', 72 * 2 ** 20, Number.POSITIVE_INFINITY);
 
+/** Milliseconds without a call after which a round of a deferred test runs. A call that arrives meanwhile waits for it. */
+export const IDLE_MS = 100;
+
 /** Most concurrent calls: beyond that, overlap gains nothing. */
 export const MAX_CALLS = 256;
 

@@ -21,9 +21,13 @@ import { nativeSort } from '../host/native-sort.js';
 /** Numbers of keys in the order of the tests, which end when one is too large or the budget is used up. */
 const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
 
-/** Sorts of about the largest size that follow, for variants whose work-groups pass data to each other. */
+/**
+ * Sorts of about the largest size that follow, for variants whose work-groups pass data to each other. If they are
+ * deferred, each pattern is tested before with up to this number of keys.
+ */
 const STRESS_ROUNDS = 8;
 const STRESS_PATTERNS: readonly Pattern[] = ['constant', 'random', 'runs'];
+const MAX_KEYS_BEFORE_STRESS = 70_001;
 
 /** Seconds after which a self-test ends with the cases that have passed; sizes up to 257 always run. */
 const BUDGET_SECONDS = 1;
@@ -72,20 +76,25 @@ const failedOnce = new Set<string>();
  * self-test rejects the variant only the second time.
  *
  * @param options.again whether to test even if there is a record; default false
+ * @param options.defersStress whether the caller runs the stress rounds later, by `stressTest`; default false
  * @throws DeviceLostError when the device failed or the self-test exceeded its deadline
  */
-export async function selfTest(algorithm: Algorithm, { again = false } = {}): Promise<SelfTestRecord> {
+export async function selfTest(
+  algorithm: Algorithm,
+  { again = false, defersStress = false } = {},
+): Promise<SelfTestRecord> {
   const parts = partsOf(algorithm.device.info, algorithm.name, algorithm.shape);
   const key = parts.join(' | ');
   const known = readSelfTestRecord(parts);
-  if (known && !again) return known;
+  if (known && !again && (defersStress || !known.stressIsDue)) return known;
   const store = (reason: string | undefined): SelfTestRecord => {
     failedOnce.delete(key);
-    return storeSelfTestRecord(parts, reason);
+    const stressIsDue = defersStress && reason === undefined && stressCases(algorithm).length > 0;
+    return storeSelfTestRecord(parts, reason, { stressIsDue });
   };
   for (;;) {
     try {
-      return store(await runSelfTest(algorithm));
+      return store(await runSelfTest(algorithm, defersStress));
     } catch (error) {
       if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
       const lost = error instanceof DeviceLostError || !(await isResponsive(algorithm.device));
@@ -125,15 +134,13 @@ async function isResponsive(device: Device): Promise<boolean> {
  * @returns what went wrong, or undefined
  * @throws DeviceLostError or MemoryError when the device failed
  */
-async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
+async function runSelfTest(algorithm: Algorithm, defersStress: boolean): Promise<string | undefined> {
   const started = performance.now();
   const isOverBudget = () => performance.now() - started > BUDGET_SECONDS * 1000;
-  const { keyBits, valueBytes } = algorithm.shape;
+  const { keyBits } = algorithm.shape;
   const plain = UNSIGNED[keyBits];
   const odd = NON_IDENTITY_CODEC[keyBits];
-  const sizes = SIZES.filter(
-    (n) => algorithm.supports({ dtype: plain, n, bits: windowOf(algorithm.shape), valueBytes }) === true,
-  );
+  const sizes = sizesOf(algorithm);
   const cases: SortCase[] = sizes.flatMap((n): SortCase[] => [
     { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
     { dtype: plain, order: {}, n, pattern: 'few' },
@@ -150,24 +157,43 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
       ]),
     );
   }
-  const largest = sizes.at(-1) ?? 0;
-  const rounds = algorithm.longest === undefined ? STRESS_ROUNDS : 0; // they sort whole arrays
-  const stress = Array.from({ length: rounds }, (_, round): SortCase => {
-    const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
-    return {
-      dtype: plain,
-      order: {},
-      n,
-      pattern: STRESS_PATTERNS[round % STRESS_PATTERNS.length] ?? 'random',
-    };
-  });
-  try {
+  const stress = defersStress ? firstStressCases(algorithm) : stressCases(algorithm);
+  return reasonOf(async () => {
     for (const [i, testCase] of [...cases, ...stress].entries()) {
       if (testCase.n > 257 && isOverBudget()) break;
       const wrong = await testAlone(algorithm, testCase, i + 1);
-      if (wrong) return `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys: ${wrong}`;
+      if (wrong) return wrong;
     }
-    return waits && stress.length > 0 ? await testConcurrently(algorithm, stress, isOverBudget) : undefined;
+    const concurrent = defersStress ? stress.slice(0, 1) : stress;
+    return waits && stress.length > 0 ? testConcurrently(algorithm, concurrent, isOverBudget) : undefined;
+  });
+}
+
+/**
+ * Runs the stress rounds of a variant that is in use, one for each `next()`. Returns the record, which is stored: the
+ * variant must not be used again if it is not ok.
+ *
+ * @throws DeviceLostError or MemoryError when the device failed; the rounds are due again then
+ */
+export async function* stressTest(algorithm: Algorithm): AsyncGenerator<void, SelfTestRecord> {
+  const stress = stressCases(algorithm);
+  const parts = partsOf(algorithm.device.info, algorithm.name, algorithm.shape);
+  for (const [i, testCase] of stress.entries()) {
+    const reason = await reasonOf(() => testAlone(algorithm, testCase, 100 + i));
+    if (reason !== undefined) return storeSelfTestRecord(parts, reason);
+    yield;
+  }
+  const { waits } = algorithmNamed(algorithm.name);
+  const reason = await reasonOf(async () =>
+    waits ? testConcurrently(algorithm, stress, () => false) : undefined,
+  );
+  return storeSelfTestRecord(parts, reason);
+}
+
+/** Returns the reason why a test failed, if it did. @throws DeviceLostError or MemoryError when the device failed */
+async function reasonOf(test: () => Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await test();
   } catch (error) {
     if (error instanceof TimeoutError) throw new DeviceLostError(error.message, { cause: error });
     if (!(error instanceof ClsortError)) throw error;
@@ -175,6 +201,30 @@ async function runSelfTest(algorithm: Algorithm): Promise<string | undefined> {
     return error.message;
   }
 }
+
+/** Returns the numbers of keys that a variant supports, ascending. */
+function sizesOf(algorithm: Algorithm): number[] {
+  const { keyBits, valueBytes } = algorithm.shape;
+  const request = { dtype: UNSIGNED[keyBits], bits: windowOf(algorithm.shape), valueBytes };
+  return SIZES.filter((n) => algorithm.supports({ ...request, n }) === true);
+}
+
+/** Returns the stress rounds; none for variants that only sort segments. */
+function stressCases(algorithm: Algorithm): SortCase[] {
+  if (algorithm.longest !== undefined) return [];
+  const dtype = UNSIGNED[algorithm.shape.keyBits];
+  const largest = sizesOf(algorithm).at(-1) ?? 0;
+  return Array.from({ length: STRESS_ROUNDS }, (_, round): SortCase => {
+    const n = largest - round * Math.floor(largest / (2 * STRESS_ROUNDS));
+    return { dtype, order: {}, n, pattern: STRESS_PATTERNS[round % STRESS_PATTERNS.length] ?? 'random' };
+  });
+}
+
+/** Returns one round of each pattern, with fewer keys, to be tested before the first use. */
+const firstStressCases = (algorithm: Algorithm): SortCase[] =>
+  stressCases(algorithm)
+    .slice(0, STRESS_PATTERNS.length)
+    .map((one) => ({ ...one, n: Math.min(one.n, MAX_KEYS_BEFORE_STRESS) }));
 
 /**
  * Sorts one case and checks it.
@@ -191,7 +241,8 @@ async function testAlone(
   const trial = enqueueCase(algorithm, queue, await prepareCase(algorithm, testCase, seed));
   try {
     await queue.finish(deadlineOf(device));
-    return trial.gaveUp ?? trial.wrong();
+    const wrong = trial.gaveUp ?? trial.wrong();
+    return wrong && `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys: ${wrong}`;
   } finally {
     trial.release();
   }

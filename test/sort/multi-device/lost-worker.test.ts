@@ -32,6 +32,8 @@ class FailingSession implements Session {
     return this.#session.complete(backend, use, call);
   }
 
+  onDueTest(): void {}
+
   onGiveUp(then: () => void): void {
     this.#session.onGiveUp(then);
   }

@@ -8,7 +8,7 @@ import { algorithmNamed } from '../../../src/algorithms/registry.js';
 import type { Device } from '../../../src/device/device.js';
 import type { Queue } from '../../../src/device/queue/queue.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
-import { selfTest } from '../../../src/sort/verification/self-test.js';
+import { selfTest, stressTest } from '../../../src/sort/verification/self-test.js';
 import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/util/errors.js';
 import { forEachOpened, testIf } from '../../each-device.js';
 import { selfTestsIn } from '../../self-tests.js';
@@ -92,6 +92,40 @@ await forEachOpened((title, device) => {
     t.regex(record.reason ?? '', /257 .* keys are wrong/);
     t.deepEqual(await selfTest(wrong), record);
   });
+
+  test.serial(
+    title('stress rounds that were deferred complete the record of a variant, or reject it'),
+    async (t) => {
+      let count = 0;
+      let isStress = false;
+      const deferred = (tag: string, spoils: boolean) =>
+        altered(device, tag, (real, queue, work) => {
+          count++;
+          const done = real(queue, work);
+          if (isStress && spoils) queue.fill(work.output, 7, { bytes: 4 });
+          return done;
+        });
+      const sound = await deferred('deferred', false);
+      t.true((await selfTest(sound, { defersStress: true })).stressIsDue);
+      const before = count;
+      t.true((await selfTest(sound, { defersStress: true })).stressIsDue);
+      t.is(count, before, 'it was tested');
+      const rounds = stressTest(sound);
+      let round = await rounds.next();
+      t.is(count, before + 1);
+      while (!round.done) round = await rounds.next();
+      t.is(count, before + 8);
+      t.like(round.value, { ok: true, stressIsDue: undefined });
+      t.deepEqual(await selfTest(sound), round.value);
+
+      const broken = await deferred('broken under stress', true);
+      t.true((await selfTest(broken, { defersStress: true })).ok);
+      isStress = true;
+      const { value: record } = await stressTest(broken).next();
+      t.regex(record?.reason ?? '', /constant .* keys are wrong/);
+      t.deepEqual(await selfTest(broken), record);
+    },
+  );
 
   test.serial(title('a lack of memory in a self-test is a failure only the second time'), async (t) => {
     const fail = (times: number) => (real: Enqueue, queue: Queue, work: SortWork, sorts: number) => {
