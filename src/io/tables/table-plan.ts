@@ -4,6 +4,7 @@ import type { FileContext, FileReport } from '../file-sort/file-job.js';
 import type { FoundField, RowsMessage } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import type { TableFile } from '../formats/subprocess/table-file.js';
+import { MAX_FIRST_ROWS } from '../formats/tables/policy.js';
 import {
   columnIndexer,
   columnNames,
@@ -83,6 +84,7 @@ async function planSubprocessTables(tables: readonly TableFile[], job: TableJob)
     columns: kept,
     keys: found.map(({ kind: _, ...key }) => key),
     distinct,
+    head: firstRows(job),
   };
   const reportColumns = columnReport(fields, { found, kept, distinct: distinct ?? undefined }, job);
   return { wanted, fields: written, metadata: table.metadata, target, text: undefined, reportColumns };
@@ -147,9 +149,16 @@ async function planTexts(
       types: plan.keys.map(({ type }) => type.is),
     },
   };
-  const wanted = { is: 'rows', columns: kept, keys: found, distinct: distinct ?? null } as const;
+  const wanted: RowsMessage = {
+    ...{ is: 'rows', columns: kept, keys: found },
+    ...{ distinct: distinct ?? null, head: firstRows(job) },
+  };
   return { wanted, fields: values, metadata: undefined, target, text: { first, plan }, reportColumns };
 }
+
+/** Returns the number of first rows to select while reading. Of equal rows, the first one is known only at the end. */
+const firstRows = ({ head, unique = false, uniqueBy }: TableJob): number | undefined =>
+  unique || uniqueBy !== undefined || (head ?? 0) > MAX_FIRST_ROWS ? undefined : head;
 
 /** Returns the column section of the report. */
 function columnReport(

@@ -86,7 +86,9 @@ export class TableRows {
     for (const table of tables) {
       for await (const { rows, buffers } of this.#batchesOf(table)) {
         assertNotAborted(signal);
-        const more = buffers.reduce((sum, { length }) => sum + length, 0) + rows * ORDER_BYTES;
+        const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
+        const kept = (codeLengths as Uint8Array).length / Uint32Array.BYTES_PER_ELEMENT;
+        const more = buffers.reduce((sum, { length }) => sum + length, 0) + kept * ORDER_BYTES;
         if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
           await this.#spill();
           taken = 0;
@@ -94,7 +96,6 @@ export class TableRows {
         taken += more;
         this.#n += rows;
         onProgress?.({ phase: 'reading', done: this.#n, total: Number.isNaN(total) ? this.#n : total });
-        const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
         const { codes, rows: all, distinct } = this.#gathered;
         codes.add(codeLengths as Uint8Array, codeBytes as Uint8Array);
         all.add(rowLengths as Uint8Array, rowBytes as Uint8Array);
@@ -108,7 +109,7 @@ export class TableRows {
     const { text, wanted } = this.#plan;
     if (!isTextTable(table)) yield* table.batches(wanted);
     else if (text && table.fields.length > 0) {
-      yield* textBatches(table, text.plan);
+      yield* textBatches(table, text.plan, wanted.head);
       for (const note of table.skipSummary()) this.#context.onNote?.(note);
     }
   }

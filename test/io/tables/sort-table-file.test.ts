@@ -70,6 +70,41 @@ test('rows of every type are sorted unchanged in the order of DuckDB, through Pa
   }
 });
 
+test('head writes the first rows of the sorted table in every format, for ties and several inputs', async (t) => {
+  const lines = Array.from(
+    { length: 9000 },
+    (_, i) => `${(i * 7919) % 13},${i % 3 ? `t ${i % 50}` : ''},${i}`,
+  );
+  writeFileSync(path('ties.csv'), ['a,b,c', ...lines, ''].join('\n'));
+  const csv = async (job: Omit<TableJob, 'out'>): Promise<string[]> => {
+    await sort({ ...job, out: path('first.csv') });
+    return readFileSync(path('first.csv'), 'utf8').split('\n');
+  };
+  for (const format of ['csv', 'ndjson', 'parquet', 'arrow', 'arrows']) {
+    const one = path(`ties.${format}`);
+    if (format !== 'csv') await sort({ in: path('ties.csv'), out: one, by: 'c' });
+    for (const selection of [{}, { columns: 'c,a' }]) {
+      const job = { in: [one, one], by: 'a:desc,b:nulls-first', ...selection };
+      const whole = await csv(job);
+      for (const head of [0, 1, 1500]) {
+        t.deepEqual(
+          await csv({ ...job, head }),
+          [...whole.slice(0, head + 1), ''],
+          `${format}, ${head} rows`,
+        );
+      }
+    }
+  }
+  const report = await sort({
+    in: path('ties.csv'),
+    out: path('first.csv'),
+    by: 'a',
+    head: 2,
+    memory: 2 ** 24,
+  });
+  t.deepEqual([report.n, report.shape], [9000, [2, 3]]);
+});
+
 test('text values keep their spelling, and nulls differ from empty text', async (t) => {
   writeFileSync(path('a.csv'), 'id,"x:y",name\n007,1.50,\n3,,""\n10,0.5,"é, ""q""\nz"\n-1,1e2,a\n');
   await sort({ in: path('a.csv'), out: path('b.csv'), by: '"x:y":desc', columns: 'name,"x:y",id' });

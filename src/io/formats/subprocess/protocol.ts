@@ -62,6 +62,8 @@ export interface RowsMessage {
    * a batch.
    */
   readonly distinct: readonly number[] | null;
+  /** Rows that cannot be among this number of first rows in order are left out. Default: none. */
+  readonly head?: number | undefined;
 }
 
 /**
@@ -105,6 +107,7 @@ export interface ErrorMessage {
 export type Message = ReadMessage | TableMessage | WantedBatches | WriteMessage | EndMessage | ErrorMessage;
 
 export interface Batch {
+  /** Number of rows that were read, including those that are left out. */
   readonly rows: number;
   readonly buffers: readonly Uint8Array[];
 }

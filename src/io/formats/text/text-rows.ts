@@ -6,6 +6,7 @@ import {
   type SizedStrings,
   stringBatches,
 } from '../subprocess/tables/row-batches.js';
+import { FirstRows } from '../tables/first-rows.js';
 import { codeColumn } from '../tables/key-codes.js';
 import { keyKind } from '../tables/table-type.js';
 import { formatField } from './csv-field.js';
@@ -19,13 +20,14 @@ import { FORM, rawText, textOf, type Values } from './values.js';
 const SHORT = 48;
 
 /**
- * Yields all rows of a table, encoded as the plan requires.
+ * Yields all rows of a table, or those that may be among the first `head` in order, encoded as the plan requires.
  *
  * @throws FormatError with the line number, when a value is invalid
  */
-export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGenerator<Batch> {
+export async function* textBatches(table: TextTable, plan: TextPlan, head?: number): AsyncGenerator<Batch> {
   const scanner = new NumberScanner(table.options);
   const { name } = table;
+  const first = head === undefined ? undefined : new FirstRows(head);
   for await (const chunk of table.chunks()) {
     const codes = ({ index, column, type, ...order }: TextKey): SizedStrings => {
       // Descending codes are inverted afterwards, including NaNs.
@@ -41,11 +43,10 @@ export async function* textBatches(table: TextTable, plan: TextPlan): AsyncGener
       if (!kind) throw new Error(`cannot sort by column ${column}: keys of type ${type.is} have no order`);
       return codeColumn(cells, kind, order, chunk.rows);
     };
-    yield* stringBatches(chunk.rows, [
-      joinStrings(plan.keys.map(codes)),
-      rowsOf(chunk, table, plan, scanner),
-      ...(plan.distinct ? [joinStrings(plan.distinct.map(codes))] : []),
-    ]);
+    const keys = joinStrings(plan.keys.map(codes));
+    const chosen = first?.select(chunk.rows, keys);
+    const distinct = plan.distinct ? [joinStrings(plan.distinct.map(codes))] : [];
+    yield* stringBatches(chunk.rows, [keys, rowsOf(chunk, table, plan, scanner), ...distinct], chosen);
   }
 }
 
@@ -103,12 +104,16 @@ function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): Size
 
 /** Returns rows that are concatenated from parts. */
 function buildRows(rows: number, row: (i: number) => readonly Uint8Array[]): SizedStrings {
-  const all = Array.from({ length: rows }, (_, i) => Buffer.concat(row(i)));
+  const all: Buffer[] = new Array(rows);
+  const rowAt = (i: number): Buffer => {
+    all[i] ??= Buffer.concat(row(i)); // rows that are left out are not built
+    return all[i];
+  };
   return {
-    size: (i) => (all[i] as Buffer).length,
+    size: (i) => rowAt(i).length,
     put(i, to, at) {
-      to.set(all[i] as Buffer, at);
-      return at + (all[i] as Buffer).length;
+      to.set(rowAt(i), at);
+      return at + rowAt(i).length;
     },
   };
 }

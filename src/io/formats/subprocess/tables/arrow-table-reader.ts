@@ -1,5 +1,6 @@
 /** Reads tables from Arrow IPC files and streams. Runs in the subprocess. */
 import type { Field, Schema } from 'apache-arrow';
+import { FirstRows } from '../../tables/first-rows.js';
 import type { Cells } from '../../tables/row-layout.js';
 import type { TableType } from '../../tables/table-type.js';
 import { ArrowFile, type ArrowPackage, damagedFile, loadArrow } from '../arrow-file.js';
@@ -35,7 +36,7 @@ export async function openArrowTable(): Promise<TableSource> {
     fields,
     rows,
     metadata: Object.fromEntries(metadata),
-    batches: (wanted) => batchesOf(arrow, file, columns, fields, wanted),
+    batches: (wanted) => batchesOf(arrow, file, columns, fields, wanted, firstRowsOf(wanted)),
   };
 }
 
@@ -45,10 +46,15 @@ export const batchesOf = (
   schema: readonly Field[],
   fields: readonly FoundField[],
   wanted: WantedBatches,
+  first: FirstRows | undefined,
 ): Generator<Batch> =>
   wanted.is === 'columns'
     ? columnBatches(arrow, file, schema, wanted.columns)
-    : rowBatchesOf(arrow, file, schema, fields, wanted);
+    : rowBatchesOf(arrow, file, schema, fields, wanted, first);
+
+/** Returns the selection of first rows that a request needs. */
+export const firstRowsOf = (wanted: WantedBatches): FirstRows | undefined =>
+  wanted.is === 'columns' || wanted.head === undefined ? undefined : new FirstRows(wanted.head);
 
 function* rowBatchesOf(
   arrow: ArrowPackage,
@@ -56,6 +62,7 @@ function* rowBatchesOf(
   schema: readonly Field[],
   fields: readonly FoundField[],
   wanted: RowsMessage,
+  first: FirstRows | undefined,
 ): Generator<Batch> {
   const dictionaries = new ArrowTableDictionaries(arrow, schema);
   for (const found of file.messages()) {
@@ -84,6 +91,6 @@ function* rowBatchesOf(
     if (record.length > MAX_BARE_ROWS && 8 * taken < record.length) {
       throw damagedFile(`a batch declares ${record.length} rows but has ${taken} bytes`);
     }
-    yield* rowBatches(record.length, all, wanted);
+    yield* rowBatches(record.length, all, wanted, first);
   }
 }

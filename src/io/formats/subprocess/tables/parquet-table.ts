@@ -1,6 +1,6 @@
 /** Reads Parquet files. Runs in the subprocess. */
 import type { Batch, RowsMessage, TableSource, WantedBatches } from '../protocol.js';
-import { batchesOf } from './arrow-table-reader.js';
+import { batchesOf, firstRowsOf } from './arrow-table-reader.js';
 import { ParquetTable } from './parquet-file.js';
 
 export async function openParquetTable(): Promise<TableSource> {
@@ -11,9 +11,10 @@ export async function openParquetTable(): Promise<TableSource> {
     rows,
     metadata,
     async *batches(wanted: WantedBatches): AsyncGenerator<Batch> {
+      const first = firstRowsOf(wanted);
       for await (const { file, schema, places } of table.batches(indicesOf(wanted))) {
         const found = places.map((i) => fields[i] as (typeof fields)[number]);
-        yield* batchesOf(arrow, file, schema, found, selection(wanted, places));
+        yield* batchesOf(arrow, file, schema, found, selection(wanted, places), first);
       }
     },
   };

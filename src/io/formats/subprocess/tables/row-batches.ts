@@ -1,5 +1,6 @@
 /** Builds batches of rows and their key codes. Runs in the subprocess. */
 
+import type { FirstRows } from '../../tables/first-rows.js';
 import { type CodeColumn, codeColumn } from '../../tables/key-codes.js';
 import { type Cells, cellSize, putCell } from '../../tables/row-layout.js';
 import { keyKind } from '../../tables/table-type.js';
@@ -22,8 +23,15 @@ export interface SizedStrings {
 }
 
 export const joinStrings = (columns: readonly SizedStrings[]): SizedStrings => ({
-  size: (i) => columns.reduce((sum, column) => sum + column.size(i), 0),
-  put: (i, to, at) => columns.reduce((end, column) => column.put(i, to, end), at),
+  size(i) {
+    let size = 0;
+    for (const column of columns) size += column.size(i);
+    return size;
+  },
+  put(i, to, at) {
+    for (const column of columns) at = column.put(i, to, at);
+    return at;
+  },
 });
 
 export const rowStrings = (columns: readonly Cells[]): SizedStrings =>
@@ -41,23 +49,36 @@ function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: nu
 }
 
 /** Yields rows as batches that hardly exceed BATCH_BYTES. */
-export function rowBatches(rows: number, read: ReadCells, { keys, distinct }: RowsMessage): Generator<Batch> {
-  return stringBatches(rows, [
-    joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows))),
-    rowStrings(read.columns),
-    ...(distinct ? [rowStrings(read.distinct)] : []),
-  ]);
+export function rowBatches(
+  rows: number,
+  read: ReadCells,
+  { keys, distinct }: RowsMessage,
+  first: FirstRows | undefined,
+): Generator<Batch> {
+  const codes = joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows)));
+  const strings = [codes, rowStrings(read.columns), ...(distinct ? [rowStrings(read.distinct)] : [])];
+  return stringBatches(rows, strings, first?.select(rows, codes));
 }
 
-/** Yields strings as batches that hardly exceed BATCH_BYTES: for each kind of string, lengths and bytes. */
-export function* stringBatches(rows: number, strings: readonly SizedStrings[]): Generator<Batch> {
-  for (let begin = 0; begin < rows; ) {
+/**
+ * Yields strings as batches that hardly exceed BATCH_BYTES: for each kind of string, lengths and bytes.
+ *
+ * @param chosen  the rows to include; default: all
+ */
+export function* stringBatches(
+  rows: number,
+  strings: readonly SizedStrings[],
+  chosen?: Uint32Array,
+): Generator<Batch> {
+  const n = chosen?.length ?? rows;
+  const rowAt = (i: number): number => (chosen ? (chosen[i] as number) : i);
+  for (let begin = 0; begin < n; ) {
     let end = begin;
     const lengths: number[][] = strings.map(() => []);
-    for (let bytes = 0; end < rows && bytes < BATCH_BYTES; end++) {
-      for (const [k, one] of strings.entries()) {
-        const size = one.size(end);
-        lengths[k]?.push(size);
+    for (let bytes = 0; end < n && bytes < BATCH_BYTES; end++) {
+      for (let k = 0; k < strings.length; k++) {
+        const size = (strings[k] as SizedStrings).size(rowAt(end));
+        (lengths[k] as number[]).push(size);
         bytes += size;
       }
     }
@@ -65,10 +86,13 @@ export function* stringBatches(rows: number, strings: readonly SizedStrings[]): 
       const sizes = Uint32Array.from(lengths[k] ?? []);
       const all = new Uint8Array(sizes.reduce((sum, size) => sum + size, 0));
       let at = 0;
-      for (let i = begin; i < end; i++) at = one.put(i, all, at);
+      for (let i = begin; i < end; i++) at = one.put(rowAt(i), all, at);
       return [new Uint8Array(sizes.buffer), all];
     });
     yield { rows: end - begin, buffers };
     begin = end;
   }
+  if (n < rows) yield { rows: rows - n, buffers: strings.flatMap(() => [NO_BYTES, NO_BYTES]) };
 }
+
+const NO_BYTES = new Uint8Array(0);
