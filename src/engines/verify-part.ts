@@ -2,6 +2,7 @@
 import { readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Multiset } from '../io/checks/multiset.js';
+import { formatNamed } from '../io/formats/keys.js';
 import { RecordVerifier } from '../io/records/record-verifier.js';
 import { syncFolder } from '../io/streams/output.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
@@ -15,9 +16,8 @@ import type { SortJob } from './sort-job.js';
 import { pointsOf, type StageWork } from './stages.js';
 
 /** Text formats have only one NaN, so the checksum may change on reading back. */
-const TEXTS = ['csv', 'tsv', 'ndjson'];
-
-const isText = ({ part, units }: SortJob): boolean => units.is === 'keys' && TEXTS.includes(part.format);
+const isText = ({ part, units }: SortJob): boolean =>
+  units.is === 'keys' && formatNamed(part.format)?.subprocess?.isText === true;
 
 /** Bytes per read: enough for the full speed of a disk, and little memory. */
 const PIECE_BYTES = 4 * 2 ** 20;

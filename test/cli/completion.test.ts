@@ -48,6 +48,7 @@ on('bash')('bash completes commands, options, choices, algorithms and dtypes', (
   t.deepEqual(bash('sort', '--nan', '='), ['first', 'last']);
   t.deepEqual(bash('sort', '--dtype', ''), [...DTYPES]);
   t.deepEqual(bash('sort', '--algorithm', ''), ['auto', ...ALGORITHMS.map(({ name }) => name)]);
+  t.deepEqual(bash('sort', '--to', 'n'), ['npy', 'ndjson']);
   t.deepEqual(bash('explain', '--algorithm', 'b'), ['bitonic']);
   t.deepEqual(bash('bench', ''), ['calls', 'ladder', 'sorts']);
   t.deepEqual(bash('completion', ''), ['bash', 'zsh', 'fish']);

@@ -1,6 +1,7 @@
 import { deviceSpecs } from '../../device/platform/select-device.js';
 import type { FileReport } from '../../io/file-sort/file-job.js';
 import { nameFacts } from '../../io/formats/file-name.js';
+import { isReadable } from '../../io/formats/format.js';
 import { formatNamed } from '../../io/formats/keys.js';
 import { isLineFile, startsWithLines } from '../../io/lines/recognise.js';
 import { isStdin, isStdout } from '../../io/streams/raw.js';
@@ -118,12 +119,11 @@ async function sortsLines(args: SortArguments, { stdin }: Console): Promise<bool
 async function assertNoTerminal(args: SortArguments, { stdout }: Console): Promise<void> {
   if (args['out-dir'] !== undefined || !isStdout(args.out ?? '-') || !stdout.isTTY) return;
   const format = formatNamed(args.to ?? args.format) ?? (await nameFacts(args.in[0] ?? '-')).format;
-  if (format?.extensions.some((extension) => TEXT_EXTENSIONS.includes(extension))) return;
+  if (format && isReadable(format) && format.subprocess?.isText) return;
   throw new UsageError(
     'cannot write binary keys to stdout: it is a terminal. Pass -o FILE, a pipe, or --to csv for text',
   );
 }
-const TEXT_EXTENSIONS = ['csv', 'tsv', 'ndjson'];
 
 /**
  * Rejects options of distributed sorts without `--engine`.

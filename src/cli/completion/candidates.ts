@@ -16,6 +16,7 @@ const BY_NAME: Readonly<Record<string, Candidates>> = {
   distribution: DISTRIBUTIONS,
   dtype: DTYPES,
   format: KEY_FORMATS,
+  to: KEY_FORMATS,
 };
 
 /** Options whose value is a file or a folder. */

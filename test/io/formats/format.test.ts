@@ -1,9 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { formatOfBytes, formatOfName, HEAD_BYTES, TAIL_BYTES } from '../../../src/io/formats/format.js';
+import { READABLE } from '../../../src/io/formats/readable.js';
+import { REFUSED_FORMATS } from '../../../src/io/formats/refused-formats.js';
 import { DISTRIBUTIONS, generate } from '../../../src/io/operations/gen.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
+import { packageRoot } from '../../../src/util/paths.js';
 import { Random } from '../../../src/util/random.js';
 
 const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
@@ -68,6 +73,21 @@ const SAMPLES: readonly (readonly [name: RegExp, head: Uint8Array, tail?: Uint8A
   [/text/, Buffer.from('Ä–Ö: a few lines of text\nin any language of the world: 数字を並べ替える\n')],
   [/text/, Buffer.from(`\ufeff${'wörter und wörter\r\n'.repeat(400)}`).subarray(0, HEAD_BYTES - 1)],
 ];
+
+test('every format that has a test of its first bytes has a sample', (t) => {
+  const found = SAMPLES.map(([, head, tail]) => formatOfBytes(head, tail));
+  for (const format of [...READABLE, ...REFUSED_FORMATS])
+    t.true(!format.matches || found.includes(format), format.name);
+});
+
+test('the page of file formats lists every format with its extensions', (t) => {
+  const page = readFileSync(join(packageRoot, 'docs/files.md'), 'utf8');
+  for (const { id, extensions } of READABLE) {
+    for (const name of [id, ...extensions.map((extension) => `.${extension}`)]) {
+      t.true(page.includes(`\`${name}\``), name);
+    }
+  }
+});
 
 for (const [i, [name, head, tail]] of SAMPLES.entries()) {
   test(`sample ${i} is identified as ${name.source}`, (t) => {

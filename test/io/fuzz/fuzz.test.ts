@@ -1,4 +1,6 @@
 import test from 'ava';
+import { factsOfName } from '../../../src/io/formats/file-name.js';
+import { READABLE } from '../../../src/io/formats/readable.js';
 import { scratchFolder } from '../../cli/cli.js';
 import { attempt } from './hunt.js';
 import { subjects, subprocessSubjects } from './subjects.js';
@@ -24,6 +26,8 @@ test('mutated files of subprocess formats are read alike from a file and a pipe,
   const tally = { cases: 0, read: 0, refused: 0 };
   const first = Number(process.env.CLSORT_FUZZ_SEED ?? 1);
   const all = await subprocessSubjects();
+  const formats = [...(await subjects()), ...all].map(({ name }) => factsOfName(name).format);
+  for (const format of READABLE) t.true(formats.includes(format), `a file of ${format.name} to change`);
   // One change each: `subprocess/hostile.test.ts` tries hundreds within one process.
   for (const [i, subject] of all.entries()) await attempt([subject], first + i, folder, tally);
   t.log(tally);
