@@ -46,4 +46,5 @@ bundle('lib', [
   './io/formats/subprocess/child.js',
   './batch/worker.js',
   './sort/backend/first-build-child.js',
+  './bench/first-process.js',
 ]);

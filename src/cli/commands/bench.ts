@@ -10,6 +10,7 @@ import {
   callsMarkdown,
   callsSvg,
 } from '../../bench/calls-format.js';
+import { benchFirst, firstCells, firstHeadings } from '../../bench/first.js';
 import { cells, csv, headings, markdown, svg } from '../../bench/format.js';
 import { benchHtml } from '../../bench/html.js';
 import { claimText, ladderCells, ladderHeadings, ladderHtml, ladderSvg } from '../../bench/ladder/format.js';
@@ -31,18 +32,26 @@ import { IoError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { invalidName } from '../../util/suggest.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
-import { listed, readCounts } from '../arguments.js';
+import { listed, readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { assertAtMostOne, ONE_FORMAT } from '../option-errors.js';
-import { type BenchArguments, type BenchName, CALL_COUNTS, COUNT, SORT_AXES } from '../options/bench.js';
+import {
+  type BenchArguments,
+  type BenchName,
+  CALL_COUNTS,
+  COUNT,
+  FIRST_COUNT,
+  SORT_AXES,
+} from '../options/bench.js';
 import { ProgressBar } from '../progress-bar.js';
 import { table } from '../table.js';
 
 /** Benchmarks by name. Each prints its own rows and returns whether all of them are correct. */
 const BENCHES: Readonly<Record<BenchName, (args: BenchArguments, console: Console) => Promise<ExitCode>>> = {
   calls: runCalls,
+  first: runFirst,
   ladder: runLadder,
   sorts: runSorts,
 };
@@ -54,6 +63,35 @@ export async function run(args: BenchArguments, console: Console): Promise<ExitC
     );
   }
   return BENCHES[args.what](args, console);
+}
+
+/** Calls of each process of `bench first`. */
+const FIRST_CALLS = 100;
+
+async function runFirst(args: BenchArguments, console: Console): Promise<ExitCode> {
+  const other = (['csv', 'markdown', 'svg', 'html', 'baseline'] as const).find((name) => args[name]);
+  if (other !== undefined) throw new UsageError(`cannot use --${other} with bench first. Pass --json`);
+  const n = readCount(args.count ?? FIRST_COUNT);
+  if (n === 0 || n % 1000 !== 0)
+    throw invalidArgument('--count', 'a multiple of 1000, the length of rows', n);
+  const device = readDevice(args.device, 'bench first');
+  const spec = args.device === undefined ? 'auto' : device.id;
+  const { operation, quick } = args;
+  if (!args.json) print(console, firstHeadings.join('\t'));
+  const bench = await benchFirst({
+    ...{ device, spec, n, quick, calls: FIRST_CALLS, operations: listed(operation) },
+    ...{ main: process.argv[1] ?? '', signal: console.signal },
+    onRow: (row) => {
+      if (!args.json) print(console, firstCells(row).join('\t'));
+    },
+  });
+  if (console.signal.aborted) return EXIT.interrupted;
+  const command = commandOf('first', {
+    ...{ count: n, ...deviceOf(args), operation },
+  });
+  if (args.json)
+    print(console, JSON.stringify({ ...bench, command: quick ? `${command} --quick` : command }, null, 2));
+  return bench.rows.some(({ result }) => result === 'wrong' || result === 'error') ? EXIT.notSorted : EXIT.ok;
 }
 
 async function runLadder(args: BenchArguments, console: Console): Promise<ExitCode> {

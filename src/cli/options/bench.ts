@@ -20,17 +20,19 @@ export interface BenchArguments extends DeviceArguments {
   readonly svg?: string;
   readonly html?: string;
   readonly baseline?: string;
+  readonly quick: boolean;
 }
 
 /** Default number of keys. */
 export const COUNT = '4Mi';
+export const FIRST_COUNT = '1e6';
 export const CALL_COUNTS = { gpu: '2^16..2^24:2', other: '2^16..2^22:2' } as const;
 
 /** Axes that only `bench sorts` has, with their defaults. */
 export const SORT_AXES = { algorithm: 'auto', dtype: 'u32', mode: 'keys', distribution: 'uniform' } as const;
 
 /** Benchmarks by name. */
-const BENCH_NAMES = ['calls', 'ladder', 'sorts'] as const;
+const BENCH_NAMES = ['calls', 'first', 'ladder', 'sorts'] as const;
 
 /** Ladders of the lectures. */
 const LADDER_NAMES = ['reduce', 'scan', 'histogram', 'sorts'] as const;
@@ -52,7 +54,7 @@ export const builder = (yargs: Argv) =>
     })
     .option('count', {
       type: 'string',
-      describe: `numbers of keys, such as 1000,1e6,16Mi or 2^10..2^24; default ${COUNT}; calls: default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on other devices`,
+      describe: `numbers of keys, such as 1000,1e6,16Mi or 2^10..2^24; default ${COUNT}; calls: default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on other devices; first: default ${FIRST_COUNT}`,
     })
     .option('json', {
       type: 'boolean',
@@ -79,7 +81,7 @@ export const builder = (yargs: Argv) =>
       type: 'string',
       default: 'all',
       describe:
-        'calls: operations, comma-separated, such as sort,argsort; topK and segmentedSort include all of their variants',
+        'calls, first: operations, comma-separated, such as sort,argsort; calls: topK and segmentedSort include all of their variants',
     })
     .option('place', {
       type: 'string',
@@ -92,6 +94,11 @@ export const builder = (yargs: Argv) =>
       describe: 'calls: maximum number of calls in a chain, without waiting in between',
     })
     .option('repeats', { type: 'number', default: 7, describe: 'repetitions of each case' })
+    .option('quick', {
+      type: 'boolean',
+      default: false,
+      describe: 'first: whole commands only for sorts',
+    })
     .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
     .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
     .option('svg', { type: 'string', nargs: 1, describe: 'write a plot of speed by size' })
@@ -115,6 +122,10 @@ export const builder = (yargs: Argv) =>
     .example(
       '$0 bench calls --count 2^16..2^24:4 --operation sort,argsort,topK --place device',
       'call overhead, awaited and in a chain',
+    )
+    .example(
+      '$0 bench first --device gpu',
+      'first results of new processes, with empty caches and filled ones',
     )
     .example('$0 bench ladder', 'speed of each step of the lectures, and whether their claims hold')
     .example(

@@ -1,0 +1,86 @@
+/** The program of a process that measures the first calls of the library. It loads nothing before it measures. */
+import type { FirstCall, FirstRequest, FirstTimes } from './first.js';
+
+type Library = typeof import('../index.js');
+type Sorter = Awaited<ReturnType<Library['Sorter']['open']>>;
+
+const seconds = (started: number): number => (performance.now() - started) / 1000;
+
+/** Keys from a fixed seed: any process creates the same ones (xorshift32). */
+function keysOf({ dtype, n, distinct }: FirstCall): Float64Array | Uint32Array {
+  let state = 0x9e3779b9;
+  const next = (): number => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return state >>> 0;
+  };
+  return dtype === 'f64'
+    ? Float64Array.from({ length: n }, () => next() / 2 ** 31 - 1)
+    : Uint32Array.from({ length: n }, () => (distinct === undefined ? next() : next() % distinct));
+}
+
+/** Keys of each segment. */
+const ROW = 1000;
+
+/** Calls by the name of their operation. */
+const CALLS: Readonly<
+  Record<string, (sorter: Sorter, keys: Float64Array | Uint32Array) => Promise<unknown>>
+> = {
+  sort: (sorter, keys) => sorter.sort(keys),
+  argsort: (sorter, keys) => sorter.argsort(keys),
+  unique: (sorter, keys) => sorter.unique(keys),
+  topK: (sorter, keys) => sorter.topK(keys, 100),
+  segmentedSort: (sorter, keys) => sorter.segmentedSort(keys, ROW),
+  scan: (sorter, keys) => sorter.scan(keys),
+  reduce: (sorter, keys) => sorter.reduce(keys, 'sum'),
+};
+
+/** Returns the arrays and numbers of a result, for comparison. */
+const partsOf = (result: unknown): unknown[] =>
+  typeof result === 'object' && result !== null && !ArrayBuffer.isView(result)
+    ? Object.values(result)
+    : [result];
+
+function isSame(a: unknown, b: unknown): boolean {
+  const bytes = (part: unknown) =>
+    ArrayBuffer.isView(part)
+      ? Buffer.from(part.buffer, part.byteOffset, part.byteLength)
+      : Buffer.from(String(part));
+  const [one, other] = [partsOf(a), partsOf(b)];
+  return one.length === other.length && one.every((part, i) => bytes(part).equals(bytes(other[i])));
+}
+
+async function measure({ library, device, call, calls }: FirstRequest): Promise<FirstTimes> {
+  const keys = keysOf(call);
+  const run = CALLS[call.operation];
+  if (!run) throw new RangeError(`cannot measure '${call.operation}': there is no such call`);
+  const importing = performance.now();
+  const { Sorter } = (await import(library)) as Library;
+  const imported = seconds(importing);
+  const opening = performance.now();
+  const sorter = await Sorter.open({ device });
+  const opened = seconds(opening);
+  const times: number[] = [];
+  const results: unknown[] = [];
+  for (let i = 0; i < calls; i++) {
+    const started = performance.now();
+    const result = await run(sorter, keys);
+    times.push(seconds(started));
+    if (i === 0 || i === calls - 1) results.push(result);
+  }
+  await sorter.close();
+  const host = await Sorter.open({ device: 'host' });
+  const expected = await run(host, keys);
+  await host.close();
+  return {
+    ...{ import: imported, open: opened, first: times[0] ?? 0, second: times[1] ?? 0 },
+    ...{ last: times.at(-1) ?? 0, ok: results.every((result) => isSame(result, expected)) },
+  };
+}
+
+const request = JSON.parse(process.argv[2] ?? '') as FirstRequest;
+measure(request).then(
+  (times) => process.send?.(times),
+  (error) => process.send?.({ error: String(error) }),
+);

@@ -1,0 +1,38 @@
+/** First results of new processes: `clsort bench first`. */
+import ava from 'ava';
+import type { FirstBench } from '../../src/bench/first.js';
+import { clsort } from '../cli/cli.js';
+
+const test = ava.serial; // each starts processes
+
+test('bench first measures processes with empty and with filled caches', async (t) => {
+  const args = ['--device', 'cpu', '--count', '1000', '--operation', 'scan', '--json'];
+  const { code, out, err } = await clsort(['bench', 'first', ...args]);
+  t.is(code, 0, err + out);
+  const { schema, calls, rows }: FirstBench = JSON.parse(out);
+  t.is(schema, 'clsort.bench.first/1');
+  t.true(calls > 1);
+  const ours = rows.filter(({ by }) => by === 'clsort');
+  t.deepEqual(
+    ours.map(({ caches }) => caches),
+    ['cold', 'warm'],
+  );
+  for (const row of ours) {
+    t.is(row.result, 'ok', row.reason);
+    for (const name of ['import', 'open', 'first', 'second', 'last', 'command'] as const)
+      t.true((row[name] ?? 0) > 0, name);
+  }
+  for (const { by, result, reason } of rows) t.true(['ok', 'missing'].includes(result), `${by}: ${reason}`);
+});
+
+test('bench first rejects what it does not measure', async (t) => {
+  for (const [words, message] of [
+    [['--count', '1500'], /multiple of 1000/],
+    [['--csv'], /cannot use --csv/],
+    [['--operation', 'scann'], /Did you mean "scan"/],
+  ] as const) {
+    const { code, err } = await clsort(['bench', 'first', '--device', 'cpu', ...words]);
+    t.is(code, 2, err);
+    t.regex(err, message);
+  }
+});
