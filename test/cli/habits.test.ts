@@ -141,7 +141,10 @@ for (const [line, message] of [
     'gen --dtype u32 --count 9 --distribution unifrom -o x',
     /for distribution but got "unifrom"\. Did you mean "uniform"/,
   ],
-  ['bench sort', /expected one of calls, ladder, sorts for <what> but got "sort"\. Did you mean "sorts"/],
+  [
+    'bench sort',
+    /expected one of calls, first, ladder, sorts for <what> but got "sort"\. Did you mean "sorts"/,
+  ],
   ['explain 3 1 --algorithm split2', /for --algorithm but got "split2"\. Did you mean "split"/],
   ['matrix --algorithm amdd', /for --algorithm but got "amdd"\. Did you mean "amd"/],
   ['tune --algorithm tiledd', /for --algorithm but got "tiledd"\. Did you mean "tiled"/],

@@ -28,5 +28,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 warm --operation sort,topK --dtype f64', 'what a program with these calls needs')
     .epilogue(
       'The programs and the results of self-tests are stored in CLSORT_CACHE_DIR, for this device, driver and ' +
-        'version of clsort. NVIDIA and PoCL store programs in caches of their own (CUDA_CACHE_PATH, POCL_CACHE_DIR).',
+        'version of clsort. A driver with a cache of its own stores its programs there; CLSORT_PROGRAM_CACHE=always ' +
+        'stores them in CLSORT_CACHE_DIR as well.',
     );
