@@ -1,5 +1,6 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
 import { type Codes, type Span, WORD_BYTES } from '../records/code-order.js';
+import { BLOCK_STRINGS, MAX_SHORT } from './policy.js';
 
 /** The concatenated strings of one batch. */
 interface StringBatch {
@@ -13,7 +14,8 @@ interface StringBatch {
 /** A large list of byte strings, stored without copying. As codes they must be prefix-free. */
 export class ByteStrings implements Codes {
   readonly #pieces: StringBatch[] = [];
-  #last: StringBatch | undefined;
+  /** The piece of the first string of each block of BLOCK_STRINGS strings. */
+  readonly #blocks: number[] = [];
   /** Number of strings. */
   n = 0;
   /** Length of the longest string in bytes. */
@@ -37,8 +39,9 @@ export class ByteStrings implements Codes {
       );
     const piece = { first: this.n, offsets, bytes };
     const isFirst = this.#pieces.length === 0;
-    this.#pieces.push(piece);
+    const index = this.#pieces.push(piece) - 1;
     this.n += sizes.length;
+    while (this.#blocks.length * BLOCK_STRINGS < this.n) this.#blocks.push(index);
     if (isFirst) this.shared = sizes[0] as number;
     const first = this.at(0);
     for (let i = 0; this.shared > 0 && i < sizes.length; i++) {
@@ -51,16 +54,19 @@ export class ByteStrings implements Codes {
   }
 
   #pieceOf(i: number): StringBatch {
-    const last = this.#last;
-    if (last && i >= last.first && i < last.first + last.offsets.length - 1) return last;
-    let [low, high] = [0, this.#pieces.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if ((this.#pieces[middle] as StringBatch).first <= i) low = middle;
-      else high = middle - 1;
-    }
-    this.#last = this.#pieces[low] as StringBatch;
-    return this.#last;
+    let index = this.#blocks[Math.floor(i / BLOCK_STRINGS)] as number;
+    let piece = this.#pieces[index] as StringBatch;
+    while (i >= piece.first + piece.offsets.length - 1) piece = this.#pieces[++index] as StringBatch;
+    return piece;
+  }
+
+  /** Copies string `i` to `to` at `at`. */
+  copy(i: number, to: Uint8Array, at: number): void {
+    const { first, offsets, bytes } = this.#pieceOf(i);
+    const begin = offsets[i - first] as number;
+    const end = offsets[i - first + 1] as number;
+    if (end - begin > MAX_SHORT) to.set(bytes.subarray(begin, end), at);
+    else for (let k = begin; k < end; k++) to[at++] = bytes[k] as number;
   }
 
   /** Returns a view of string `i`. */

@@ -1,5 +1,6 @@
 import { MemoryError } from '../../util/errors.js';
 import { MAX_BYTES } from '../formats/subprocess/frames.js';
+import type { ByteStrings } from './byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
 
 import { BATCH_BYTES, BATCH_ROWS } from './policy.js';
@@ -52,9 +53,9 @@ export class RowSink implements EntrySink {
   }
 
   /** @returns whether the caller must await `flush` before the next row */
-  add(row: Uint8Array): boolean {
-    const at = this.#reserve(row.length);
-    this.#memory.set(row, at);
+  add(rows: ByteStrings, i: number): boolean {
+    const at = this.#reserve(rows.length(i));
+    rows.copy(i, this.#memory, at);
     return this.#isFull;
   }
 

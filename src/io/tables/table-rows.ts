@@ -174,7 +174,7 @@ export class TableRows {
     const [, writeSeconds] = await measure(async () => {
       const writer = await this.#writer(output);
       const sink = new RowSink(writer, positions.length, () => assertNotAborted(this.#context.signal));
-      for (const i of positions) if (sink.add(rows.at(i))) await sink.flush();
+      for (const i of positions) if (sink.add(rows, i)) await sink.flush();
       await sink.flush();
       await writer.end();
     });

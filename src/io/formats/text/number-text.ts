@@ -172,6 +172,10 @@ export const digitsOf = (n: ScannedNumber, bytes: Uint8Array): string =>
 /** Returns a scanned integer. */
 export function integerOf(n: ScannedNumber, bytes: Uint8Array): bigint {
   if (n.digits === 0) return 0n;
+  if (n.exponent <= SAFE_DIGITS) {
+    const safe = n.head * (POWERS[n.exponent - n.digits] as number);
+    return BigInt(n.isNegative ? -safe : safe);
+  }
   const value = BigInt(digitsOf(n, bytes)) * 10n ** BigInt(n.exponent - n.digits);
   return n.isNegative ? -value : value;
 }
