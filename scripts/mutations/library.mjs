@@ -570,8 +570,8 @@ export const LIBRARY = [
   {
     name: 'call scheduler: an exclusive call waits for independent calls',
     file: 'src/sort/calls/call-scheduler.ts',
-    find: 'const before = Promise.all(this.#active);',
-    replace: 'const before = this.waitForAll();',
+    find: 'const before = [...this.#sinceExclusive];',
+    replace: 'const before = [...this.#sinceExclusive, ...this.#runIndependently];',
     tests: [tests('sort/calls/call-scheduler')],
   },
   {

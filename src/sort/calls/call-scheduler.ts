@@ -12,6 +12,8 @@ export class CallScheduler {
   #queued = 0;
   /** Calls that are not done, including those that wait for their turn. */
   readonly #active = new Set<Promise<unknown>>();
+  /** Those that came after the last exclusive call. The next exclusive call waits for that one and for these. */
+  readonly #sinceExclusive = new Set<Promise<unknown>>();
   /** Work that runs independently of all calls. */
   readonly #runIndependently = new Set<Promise<unknown>>();
   #closed = false;
@@ -38,10 +40,11 @@ export class CallScheduler {
   /** Runs `use` alone, after all earlier calls are done. */
   async runExclusive<T>(use: () => MaybePromise<T>): Promise<T> {
     this.assertOpen();
-    const before = Promise.all(this.#active);
-    const done = this.#tail.then(() => before).then(use);
+    const before = [...this.#sinceExclusive];
+    this.#sinceExclusive.clear();
+    const done = this.#tail.then(() => Promise.all(before)).then(use);
     this.#occupy(done);
-    return track(this.#active, done);
+    return track(done, this.#active);
   }
 
   /**
@@ -61,7 +64,7 @@ export class CallScheduler {
       return Promise.reject(error);
     }
     if (enqueued) this.#occupy(enqueued);
-    return track(this.#active, enqueued ? enqueued.then(complete) : complete());
+    return track(enqueued ? enqueued.then(complete) : complete(), this.#active, this.#sinceExclusive);
   }
 
   /**
@@ -74,13 +77,13 @@ export class CallScheduler {
       if (this.#queued > 0) await this.#tail;
       return await this.#concurrent.run(n, use);
     };
-    return track(this.#active, run());
+    return track(run(), this.#active, this.#sinceExclusive);
   }
 
   /** Runs `use` at once. It must use only memory that no call knows of, and no call waits for it. */
   async runIndependently<T>(use: () => Promise<T>): Promise<T> {
     this.assertOpen();
-    return track(this.#runIndependently, use());
+    return track(use(), this.#runIndependently);
   }
 
   /** Waits for everything that was started or queued so far. */
@@ -104,13 +107,13 @@ export class CallScheduler {
   }
 }
 
-/** Keeps a call in a set until it settles. */
-function track<T>(active: Set<Promise<unknown>>, call: Promise<T>): Promise<T> {
+/** Keeps a call in sets until it settles. */
+function track<T>(call: Promise<T>, ...sets: readonly Set<Promise<unknown>>[]): Promise<T> {
   const end = () => {
-    active.delete(done);
+    for (const set of sets) set.delete(done);
   };
   const done: Promise<unknown> = call.then(end, end);
-  active.add(done);
+  for (const set of sets) set.add(done);
   return call;
 }
 

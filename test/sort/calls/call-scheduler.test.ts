@@ -84,6 +84,18 @@ test('close waits for running calls and rejects new ones', async (t) => {
   t.deepEqual(log, ['a', 'a done', 'closed']);
 });
 
+test('each of several exclusive calls waits for all calls before it, and close waits for all', async (t) => {
+  const scheduler = new CallScheduler();
+  const { log, inOrder, alone, finish } = loggedCalls(scheduler);
+  const calls = [inOrder('a'), alone('b'), alone('c'), inOrder('d'), alone('e')];
+  const closed = scheduler.close().then(() => log.push('closed'));
+  await nextTurn();
+  t.deepEqual(log, ['a']);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await finish(name);
+  await Promise.all([...calls, closed]);
+  t.deepEqual(log, ['a', 'a done', 'b', 'b done', 'c', 'c done', 'd', 'd done', 'e', 'e done', 'closed']);
+});
+
 test('concurrent calls wait for exclusive calls, and only exclusive calls wait for them', async (t) => {
   const scheduler = new CallScheduler();
   const { log, alone, inOrder, finish } = loggedCalls(scheduler);
