@@ -13,7 +13,7 @@ import { AUTO } from './axes.js';
 import { Inputs } from './input.js';
 import { SIZES } from './self-tests.js';
 
-/** Sizes of calls, which compile what is not part of the plan of a sort. */
+/** Sizes of calls, which compile the programs beside those of sorts. */
 const CALLED_SIZES = [1000, 2 ** 17];
 
 /** Bytes of values that operations sort beside their keys: none, or positions; `sortPairs-8` has its own. */
