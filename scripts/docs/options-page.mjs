@@ -14,6 +14,8 @@ const TYPES = [
   ['AdvancedOptions', 'The option `advanced` of a sort holds parameters for measurements and tests:'],
   ['Into', 'Operations that make an array take one, too, which they fill instead.'],
   ['TopKOptions', '`topK` takes those of a sort but `descending`, and:'],
+  ['NthOptions', '`nth`, `median` and `argpartition` sort few keys or none. They take, besides:'],
+  ['QuantileOptions', '`quantile` takes these as well, and:'],
   ['UniqueOptions', '`unique` compares whole keys.'],
   ['UniqueColumns', '`unique` takes, besides:'],
   ['LexsortOptions', '`lexsort` takes an order for columns that have none of their own.'],

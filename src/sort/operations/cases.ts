@@ -6,6 +6,7 @@ import { histogramCases } from './histogram/cases.js';
 import { lexsortCases } from './lexsort/cases.js';
 import { manyCases } from './many/cases.js';
 import { mergeCases } from './merge/cases.js';
+import { nthCases } from './nth/cases.js';
 import { reduceCases } from './reduce/cases.js';
 import { reduceByKeyCases } from './reduce-by-key/cases.js';
 import { scanCases } from './scan/cases.js';
@@ -20,6 +21,7 @@ const CASES: readonly OperationCases[] = [
   sortCases,
   lexsortCases,
   topKCases,
+  nthCases,
   segmentCases,
   manyCases,
   uniqueCases,

@@ -5,6 +5,9 @@ import { type Lexsort, runLexsort } from './lexsort/lexsort.js';
 import { type ArgsortMany, runArgsortMany } from './many/argsort-many.js';
 import { runSortMany, type SortMany } from './many/sort-many.js';
 import { type Merge, runMerge } from './merge/merge.js';
+import { type Argpartition, runArgpartition } from './nth/argpartition.js';
+import { type Nth, runNth } from './nth/nth.js';
+import { type Median, type Quantile, runMedian, runQuantile } from './nth/quantile.js';
 import type { Run } from './operation.js';
 import { type Reduce, runReduce } from './reduce/reduce.js';
 import { type ReduceByKey, runReduceByKey } from './reduce-by-key/reduce-by-key.js';
@@ -31,6 +34,10 @@ export interface OperationMethods
     SortPairs,
     Lexsort,
     TopK,
+    Nth,
+    Quantile,
+    Median,
+    Argpartition,
     SegmentedSort,
     SegmentedArgsort,
     SegmentedSortPairs,
@@ -56,6 +63,10 @@ export const OPERATIONS: { readonly [N in keyof OperationMethods]: Run<Pick<Oper
   sortPairs: runSortPairs,
   lexsort: runLexsort,
   topK: runTopK,
+  nth: runNth,
+  quantile: runQuantile,
+  median: runMedian,
+  argpartition: runArgpartition,
   segmentedSort: runSegmentedSort,
   segmentedArgsort: runSegmentedArgsort,
   segmentedSortPairs: runSegmentedSortPairs,

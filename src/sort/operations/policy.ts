@@ -45,3 +45,15 @@ export const MIN_POOLED_BYTES = 2 ** 20;
 
 /** Parts in flight at a time, each in its own memory. */
 export const MAX_CONCURRENT_PARTS = 2;
+
+/** Maximum number of keys among which `nth` finds ranks by a sort: a histogram and a copy would take as long. */
+export const MAX_UNSELECTED = 2 ** 14;
+
+/** Maximum number of ranks that `nth` selects: each may read all keys, and a sort reads them a few times. */
+export const MAX_RANKS = 8;
+
+/** Bits of a digit of `nth`. More bits leave fewer keys for the next digit, but their counters fit no cache. */
+export const RANK_DIGIT_BITS = 11;
+
+/** Maximum number of positions that `argpartition` separates the keys at; for more, it sorts them. */
+export const MAX_PIVOTS = 64;

@@ -1,0 +1,124 @@
+import { newArray } from '../../../keys/array.js';
+import type { KeyArray } from '../../../keys/dtype.js';
+import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
+import type { Keys } from '../../calls/array-store.js';
+import type { Call } from '../../calls/call.js';
+import { assertIndexable } from '../../model/array-assertions.js';
+import { type Column, column, wordsOf } from '../../model/column.js';
+import { type Awaitable, type Positions, readKeys, taskOf } from '../arguments.js';
+import { withSorter } from '../default-sorters.js';
+import type { OperationContext } from '../operation.js';
+import { MAX_PIVOTS } from '../policy.js';
+import { SEARCH_SORTED } from '../search-sorted/search-sorted.js';
+import { type NthOptions, parseNth, readPositions } from './nth.js';
+import { keysAtRanks } from './ranks.js';
+
+export interface Argpartition {
+  /**
+   * Returns the positions of the keys so that `keys[result[k]]` is the key at position `k` of the ascending order. The
+   * keys before it come no later in the order, and those behind it no earlier.
+   *
+   * Positions on each side keep the order of the input. The selection is that of `nth`; above 64 positions, all keys are
+   * sorted.
+   *
+   * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
+   * @param k position, from 0; or several positions, for each of which this holds
+   * @param options `nan` (default `'last'`), `verify` (default `false`), `dtype`, `signal`, `timeout` and `onWarning`
+   * @returns positions as u32, where the keys are
+   * @throws UsageError when a position is not a whole number below the number of keys
+   * @throws UnsupportedError for 2^32 keys or more
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const order = await sorter.argpartition(Uint8Array.of(9, 5, 7, 1), 1); // 3, 1, 0, 2
+   * ```
+   */
+  argpartition<K extends Keys>(
+    keys: Awaitable<K>,
+    k: number | readonly number[],
+    options?: NthOptions,
+  ): Promise<Positions<K>>;
+}
+
+/**
+ * Returns the positions of the keys so that `keys[result[k]]` is the key at position `k` of the ascending order. The keys
+ * before it come no later in the order, and those behind it no earlier. Each side keeps the order of the input.
+ *
+ * @param keys typed array of fewer than 2^32 keys
+ * @param k position, from 0; or several positions, for each of which this holds
+ * @param options `nan` (default `'last'`), `verify` (default `false`), `device` (default `'auto'`), `devices`, `dtype`,
+ *   `signal`, `timeout` and `onWarning`
+ * @returns positions as 32-bit numbers
+ * @throws UsageError when a position is not a whole number below the number of keys
+ * @throws UnsupportedError for 2^32 keys or more
+ * @throws the other errors of `sort`
+ * @example
+ * ```ts
+ * const order = await argpartition(Uint8Array.of(9, 5, 7, 1), 1); // 3, 1, 0, 2
+ * ```
+ */
+export function argpartition(
+  keys: KeyArray,
+  k: number | readonly number[],
+  options?: NthOptions,
+): Promise<Uint32Array> {
+  return withSorter(options, (sorter: Argpartition, rest) => sorter.argpartition(keys, k, rest));
+}
+
+export const runArgpartition = (
+  { calls, arrays }: OperationContext,
+  keys: Awaitable<Keys>,
+  k: number | readonly number[],
+  options?: NthOptions,
+): Promise<Positions<Keys>> =>
+  calls.runWithInputs([keys], (dependency) => {
+    const array = dependency.resolveInput(keys);
+    const settings = parseNth(options);
+    const input = readKeys(arrays, array, settings);
+    assertIndexable(input.n);
+    const ranks = readPositions(k, input.n);
+    return arrays.withResults((make) => {
+      const moved = make.allocateBeside(array, 'u32', input.n);
+      const result = moved.result as Positions<Keys>;
+      if (input.n === 0) return result;
+      dependency.setResult(result);
+      return calls.execute(taskOf('topK', input, settings, array, dependency), async (call) => {
+        await enqueueArgpartition(call, input, ranks, column('u32', input.n, moved.place));
+        return () => result;
+      });
+    });
+  });
+
+/** Enqueues the sort of the keys by the part that they are in: before, at or behind each rank. */
+async function enqueueArgpartition(
+  call: Call,
+  keys: Column,
+  ranks: readonly number[],
+  to: Column,
+): Promise<void> {
+  const input = await call.bindInput(keys);
+  if (ranks.length === 0 || ranks.length > MAX_PIVOTS) {
+    return call.sort({ keys: input, moved: to.place });
+  }
+  const pivots = pivotsOf(keys, await keysAtRanks(call, keys, ranks), call.settings.nan);
+  const parts = call.columns.temporary('u32', keys.n);
+  const search = { codec: keyCodec(keys.dtype, { nan: call.settings.nan }), right: true };
+  await call.columns.kernels.run(SEARCH_SORTED, await call.bindInput(pivots), input, search, parts);
+  const bits = [0, 32 - Math.clz32(pivots.n)] as const;
+  await call.sort({ keys: parts, settings: { bits }, moved: to.place });
+}
+
+/** Returns the keys that parts begin with: each of some keys, and the next one in the order. */
+function pivotsOf({ dtype, info }: Column, keys: readonly bigint[], nan: 'first' | 'last'): Column {
+  const codec = keyCodec(dtype, { nan });
+  const codes = new Set(keys.flatMap((bits) => [encode(codec, bits), encode(codec, bits) + 1n]));
+  codes.delete(1n << BigInt(info.width));
+  const ascending = [...codes].sort((a, b) => (a < b ? -1 : 1));
+  const pivots = column(dtype, ascending.length, newArray(dtype, ascending.length));
+  const words = wordsOf(pivots) as { [i: number]: unknown };
+  for (const [i, code] of ascending.entries()) {
+    const bits = decode(codec, code);
+    words[i] = info.width === 64 ? bits : Number(bits);
+  }
+  return pivots;
+}

@@ -1,0 +1,125 @@
+import { newArray } from '../../../keys/array.js';
+import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
+import type { Call } from '../../calls/call.js';
+import { type Column, column, wordsOf } from '../../model/column.js';
+import { HISTOGRAM } from '../histogram/histogram.js';
+import { MAX_RANKS, MAX_UNSELECTED, RANK_DIGIT_BITS } from '../policy.js';
+import { COMPACT } from '../select/selection.js';
+
+/** The order of the codes: ascending, NaN last. */
+const BY_CODE = { descending: false, nan: 'last' } as const;
+
+/**
+ * Finds the keys that a sort would put at some ranks, and waits for them.
+ *
+ * A histogram of a digit shows which values of the digit the ranks are in. The keys with these values are copied, and
+ * searched by the next digit until few are left, which are sorted. For one rank of uniform keys that is two reads of the
+ * keys. Source: M. Blum et al., "Time bounds for selection" (1973), by digits as in radix sort. Complexity: O(n) for each
+ * rank.
+ *
+ * With `verify`, or for many ranks, all keys are sorted instead.
+ *
+ * @param ranks positions in the order of the call's `nan`, each below the number of keys
+ * @returns the bits of the key at each rank
+ */
+export async function keysAtRanks(call: Call, keys: Column, ranks: readonly number[]): Promise<bigint[]> {
+  if (ranks.length === 0) return [];
+  const codec = keyCodec(keys.dtype);
+  const input = await call.bindInput(keys);
+  const nans = call.settings.nan === 'first' ? await countNaNs(call, input) : 0;
+  const numbers = keys.n - nans;
+  const byCode = ranks.map((rank) => (rank < nans ? numbers + rank : rank - nans));
+  const wanted = [...new Set(byCode)].sort((a, b) => a - b);
+  const codes = await new RankSearch(call, input).find(input, wanted, [keys.info.width, 0n]);
+  const found = new Map(wanted.map((rank, i) => [rank, decode(codec, codes[i] as bigint)]));
+  return byCode.map((rank) => found.get(rank) as bigint);
+}
+
+async function countNaNs(call: Call, keys: Column): Promise<number> {
+  if (keys.info.kind !== 'float') return 0;
+  const all = (1n << BigInt(keys.info.width)) - 1n;
+  const range = { low: keyCodec(keys.dtype).lastNumber + 1n, high: all, not: false };
+  const to = call.columns.temporary(keys.dtype, keys.n);
+  const count = await call.columns.kernels.run(COMPACT, keys, range, to, false);
+  await call.settle();
+  return count();
+}
+
+/** A search for keys by their ranks. */
+class RankSearch {
+  readonly #call: Call;
+  readonly #all: Column;
+  /** Receives the keys with one value of a digit. */
+  #scratch: Column | undefined;
+
+  constructor(call: Call, all: Column) {
+    this.#call = call;
+    this.#all = all;
+  }
+
+  /**
+   * Returns the codes at ranks among `keys`.
+   *
+   * @param ranks ascending
+   * @param common the lowest bit from which on all codes agree, and their bits from there on
+   */
+  async find(
+    keys: Column,
+    ranks: readonly number[],
+    [end, prefix]: readonly [end: number, prefix: bigint],
+  ): Promise<bigint[]> {
+    if (end === 0) return ranks.map(() => prefix);
+    const isFew = keys.n <= MAX_UNSELECTED || ranks.length > MAX_RANKS;
+    if (isFew || this.#call.settings.verify) return this.#sortedAt(keys, ranks, end);
+    const begin = Math.max(0, end - RANK_DIGIT_BITS);
+    const input = await this.#call.bindInput(keys);
+    const readCounts = await this.#call.columns.kernels.run(HISTOGRAM, input, { bits: [begin, end] });
+    await this.#call.settle();
+    const codes: bigint[] = [];
+    let before = 0;
+    for (const [digit, n] of readCounts().entries()) {
+      const inDigit = ranks
+        .filter((rank) => rank >= before && rank < before + n)
+        .map((rank) => rank - before);
+      before += n;
+      if (inDigit.length === 0) continue;
+      const bits = (prefix << BigInt(end - begin)) | BigInt(digit);
+      const isDecided = begin === 0 || n === keys.n;
+      const part = isDecided ? keys : await this.#withPrefix(keys, n, [begin, bits]);
+      codes.push(...(await this.find(part, inDigit, [begin, bits])));
+    }
+    return codes;
+  }
+
+  /** Copies the n keys whose codes begin with a prefix. */
+  async #withPrefix(
+    keys: Column,
+    n: number,
+    [begin, bits]: readonly [begin: number, bits: bigint],
+  ): Promise<Column> {
+    const { columns } = this.#call;
+    const low = bits << BigInt(begin);
+    const range = { low, high: low + (1n << BigInt(begin)) - 1n, not: false };
+    this.#scratch ??= columns.temporary(keys.dtype, this.#all.n);
+    await columns.kernels.run(COMPACT, keys, range, { ...this.#scratch, n: keys.n }, false);
+    const part = columns.temporary(keys.dtype, n);
+    await this.#call.copy(this.#scratch, part);
+    return part;
+  }
+
+  /** Returns the codes at ranks of the sorted keys. Only bits below `end` differ. */
+  async #sortedAt(keys: Column, ranks: readonly number[], end: number): Promise<bigint[]> {
+    const { columns } = this.#call;
+    const sorted = columns.temporary(keys.dtype, keys.n);
+    await this.#call.sort({ keys, sorted: sorted.place, settings: { ...BY_CODE, bits: [0, end] } });
+    const at = await this.#call.bindInput(column('u32', ranks.length, Uint32Array.from(ranks)));
+    const found = columns.temporary(keys.dtype, ranks.length);
+    await columns.kernels.gather(sorted, at, found);
+    const onHost = column(keys.dtype, ranks.length, newArray(keys.dtype, ranks.length));
+    await this.#call.copy(found, onHost);
+    await this.#call.settle();
+    return Array.from(wordsOf(onHost) as ArrayLike<number | bigint>, (bits) =>
+      encode(keyCodec(keys.dtype), BigInt(bits)),
+    );
+  }
+}
