@@ -202,7 +202,7 @@ export const LIBRARY = [
   {
     name: 'background compiler: a failed variant is compiled again and again',
     file: 'src/sort/calls/sort-batcher.ts',
-    find: 'started.add(variant);',
+    find: 'if (started.has(variant)) return;',
     replace: '',
     tests: [sortBatcher],
   },
