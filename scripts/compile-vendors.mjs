@@ -169,6 +169,7 @@ const COMPILERS = {
       );
       if (status !== 0) return { kernels: [], errors: errorsIn(output) };
       const ptx = readFileSync(to, 'utf8');
+      const statements = ptx.split(';').length;
       const ptxas = findPtxas();
       const registers = Number(/-cl-nv-maxrregcount=(\d+)/.exec(options)?.[1] ?? 0);
       if (ptxas) {
@@ -176,6 +177,7 @@ const COMPILERS = {
         const { kernels, errors } = assembled(ptxas, ptx, target, registers);
         return {
           kernels,
+          statements,
           errors: errors.filter((error) => !/^Unresolved extern function '_Z\d+atomic_/.test(error)),
         };
       }
@@ -187,6 +189,7 @@ const COMPILERS = {
           spilledBytes: 0,
           localBytes,
         })),
+        statements,
         errors: [],
       };
     },
@@ -285,10 +288,17 @@ function groupBy(variants) {
   return groups;
 }
 
-/** Describes the resources that exceed the budget. */
-export function excesses({ budget }, { file }, kernels) {
+/**
+ * Describes the resources that exceed the budget.
+ *
+ * @param statements statements of the program, if it was counted
+ */
+export function excesses({ budget }, { file }, kernels, statements = 0) {
   const spills = budget.spilledBytes[file] ?? budget.spilledBytes['*'] ?? 0;
-  return kernels.flatMap(({ name, localBytes, spilledBytes }) => [
+  const limit = budget.statements?.[file] ?? Number.POSITIVE_INFINITY;
+  const isLong = statements > limit;
+  const long = isLong ? [`it has ${statements} statements, ${limit} are allowed: it compiles too long`] : [];
+  const resources = kernels.flatMap(({ name, localBytes, spilledBytes }) => [
     ...(localBytes > budget.localBytes
       ? [`${name} takes ${localBytes} bytes of local memory, of ${budget.localBytes}`]
       : []),
@@ -296,6 +306,7 @@ export function excesses({ budget }, { file }, kernels) {
       ? [`${name} spills ${spilledBytes} bytes of registers, ${spills} are allowed`]
       : []),
   ]);
+  return [...long, ...resources];
 }
 
 /**
@@ -358,8 +369,17 @@ async function main() {
     const chosen = drawn(all, most, Number(values.seed) + t);
     const worst = { registers: 0, spilledBytes: 0, localBytes: 0 };
     await inParallel(chosen, async (variant, i) => {
-      const { kernels, errors } = await COMPILERS[compiler].build(variant, one, folder, `${target}-${i}`);
-      const wrong = [...errors, ...absent(one, variant, kernels), ...excesses(one, variant, kernels)];
+      const { kernels, errors, statements } = await COMPILERS[compiler].build(
+        variant,
+        one,
+        folder,
+        `${target}-${i}`,
+      );
+      const wrong = [
+        ...errors,
+        ...absent(one, variant, kernels),
+        ...excesses(one, variant, kernels, statements),
+      ];
       built++;
       if (wrong.length > 0) {
         failed++;

@@ -19,6 +19,7 @@ const COLUMNS: readonly Column[] = [
   ['Mkeys/s', (row) => (row.keysPerSecond === undefined ? '' : (row.keysPerSecond / 1e6).toFixed(1))],
   ['GB/s', (row) => (row.bytesPerSecond === undefined ? '' : (row.bytesPerSecond / 1e9).toFixed(2))],
   ['% of copy', (row) => (row.copyShare === undefined ? '' : (row.copyShare * 100).toFixed(1))],
+  ['compile ms', (row) => milliseconds(row.compileSeconds)],
   ['checked', (row) => row.checked ?? ''],
   ['reason', (row) => row.reason ?? ''],
 ];

@@ -2,6 +2,7 @@ import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { Device } from '../device/device.js';
 import { findDevices } from '../device/platform/platform.js';
 import { selectDevice } from '../device/platform/select-device.js';
+import { Program } from '../device/programs/program.js';
 import { type Distribution, generate } from '../io/operations/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -34,6 +35,8 @@ export interface SortRow extends SortCase {
   readonly kernel?: Timing;
   /** Time from typed array to new typed array. */
   readonly endToEnd?: Timing;
+  /** Seconds in which the first call compiled its programs, or loaded them from a cache; missing if it needed none. */
+  readonly compileSeconds?: number;
   /** Based on kernel time if available, otherwise on end-to-end time. */
   readonly keysPerSecond?: number;
   /** Minimum traffic of an 8-bit LSD sort, per second of kernel time. */
@@ -137,7 +140,9 @@ export async function measureSort(
   try {
     const keys = generate({ dtype, count: n, distribution, seed: SEED });
     // Verification on the device is not timed; timed results must equal the verified one.
+    const compiledBefore = Program.buildSeconds;
     const first = await host(sort, keys, { verify: checked === 'device' });
+    const compileSeconds = Program.buildSeconds - compiledBefore;
     let made = sort.algorithm === 'auto' ? undefined : sort.algorithm;
     const replaced = ({ report: { algorithm } }: Sorted): SortRow | undefined =>
       made === undefined || algorithm === made
@@ -171,6 +176,7 @@ export async function measureSort(
       algorithm: made ?? sort.algorithm,
       result: 'ok',
       checked,
+      ...(compileSeconds > 0 && { compileSeconds }),
       ...(kernel && { kernel }),
       endToEnd,
       keysPerSecond: n / (kernel ?? endToEnd).median,

@@ -13,6 +13,7 @@ import {
   type SortRunner,
 } from '../../src/bench/sorts.js';
 import { isSlower, timing } from '../../src/bench/statistics.js';
+import { Program } from '../../src/device/programs/program.js';
 import type { SortReport } from '../../src/sort/model/report.js';
 import { MismatchError, UnsupportedError } from '../../src/util/errors.js';
 import { clsort, scratchFolder } from '../cli/cli.js';
@@ -61,6 +62,17 @@ test('a correct sort gets its kernel time without transfers, and rates from that
     bytesPerSecond: 75,
     copyShare: 0.5,
   });
+});
+
+test.serial('a row has the time in which its first call compiled programs', async (t) => {
+  let seconds = 3;
+  const compiling: typeof right = (...args) => {
+    Program.buildSeconds += seconds;
+    seconds = 5; // later calls do not count
+    return right(...args);
+  };
+  const { compileSeconds } = await measureSort(sort, compiling, right, { repeats: 2 });
+  t.is(compileSeconds, 3);
 });
 
 test('a wrong sort is reported as wrong and without a time', async (t) => {

@@ -131,13 +131,16 @@ test('parseOcloc takes success and spills from the output', async (t) => {
   ]);
 });
 
-test('budgets limit local memory per target and spills per file', async (t) => {
+test('budgets limit local memory per target, and spills and statements per file', async (t) => {
   const { excesses } = await script('compile-vendors.mjs');
   const target = { budget: { localBytes: 1000, spilledBytes: { 'a.cl': 64 } } };
   const kernel = { name: 'k', registers: 9, localBytes: 1000, spilledBytes: 64 };
   t.deepEqual(excesses(target, { file: 'a.cl' }, [kernel]), []);
   t.is(excesses(target, { file: 'b.cl' }, [kernel]).length, 1);
   t.is(excesses(target, { file: 'a.cl' }, [{ ...kernel, localBytes: 1001, spilledBytes: 65 }]).length, 2);
+  const short = { budget: { ...target.budget, statements: { 'a.cl': 100 } } };
+  t.deepEqual(excesses(short, { file: 'a.cl' }, [kernel], 100), []);
+  t.regex(excesses(short, { file: 'a.cl' }, [kernel], 101).join(), /101 statements, 100 are allowed/);
 });
 
 test('a missing kernel is an error, except for a compiler that does not list all kernels', async (t) => {

@@ -54,6 +54,8 @@ export interface ProgramTarget {
 
 /** A built program. Its kernels are created once and cached. */
 export class Program {
+  /** Seconds in which all programs of this process were compiled or loaded. Builds that overlap count separately. */
+  static buildSeconds = 0;
   readonly #handle: cl.Program;
   readonly #device: cl.Device;
   readonly #kernels = new Map<string, Kernel>();
@@ -73,7 +75,16 @@ export class Program {
    * @param name name of the program in error messages
    * @throws BuildError with `details.log` when the program does not compile
    */
-  static async build(
+  static async build(target: ProgramTarget, text: ProgramText, name: string): Promise<Program> {
+    const started = performance.now();
+    try {
+      return await Program.#build(target, text, name);
+    } finally {
+      Program.buildSeconds += (performance.now() - started) / 1000;
+    }
+  }
+
+  static async #build(
     { context, device, cache }: ProgramTarget,
     { source, options }: ProgramText,
     name: string,
@@ -123,6 +134,11 @@ export class Program {
   /** Build log without surrounding space; empty if the compiler had no remarks. */
   get log(): string {
     return buildLog(this.#handle, this.#device).trim();
+  }
+
+  /** Names of all kernels that were compiled. */
+  get kernelNames(): string[] {
+    return String(cl.getProgramInfo(this.#handle, cl.PROGRAM_KERNEL_NAMES)).replaceAll('\0', '').split(';');
   }
 
   kernel(name: string): Kernel {

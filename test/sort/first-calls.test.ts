@@ -1,0 +1,65 @@
+/** Kernels that the first call of each operation compiles: those that it launches, since compilation takes longest. */
+import test from 'ava';
+import { Program } from '../../src/device/programs/program.js';
+import { Queue } from '../../src/device/queue/queue.js';
+import { Sorter } from '../../src/index.js';
+import { TIMED_OPERATIONS } from '../../src/sort/operations/cases.js';
+import { deviceNames, PLATFORMS } from '../each-device.js';
+
+/** Number of keys: few enough for a test, and more than a work-group sorts. */
+const N = 40_000;
+
+const LENGTHS = 'the lengths of the segments, which only the device knows, determine which kernels sort';
+
+/** Kernels that are compiled though the call does not launch them, with the reason. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  gather_each: 'several gathers that are made at once share its launch',
+  subtract_begins: 'a few instructions; another program would take longer to compile',
+  serial_counts: LENGTHS,
+  serial_places: LENGTHS,
+  serial_move: LENGTHS,
+};
+
+const compiled = new Set<string>();
+const launched = new Set<string>();
+
+const { build } = Program;
+Program.build = async (...args) => {
+  const program = await build.apply(Program, args);
+  for (const name of program.kernelNames) compiled.add(name);
+  return program;
+};
+const { run } = Queue.prototype;
+Queue.prototype.run = function (kernel, ...args) {
+  launched.add(kernel.name);
+  run.call(this, kernel, ...args);
+};
+
+const words = (multiplier: number): Uint32Array =>
+  Uint32Array.from({ length: N }, (_, i) => Math.imul(i, multiplier) >>> 0);
+const inputs = {
+  keys: words(2654435761),
+  values: words(1),
+  few: words(2654435761).map((word) => word % 1000),
+  indices: words(40_503).map((word) => word % N),
+};
+
+for (const name of deviceNames()) {
+  for (const operation of TIMED_OPERATIONS) {
+    test.serial(`${name}: the first ${operation.name} compiles only kernels that it launches`, async (t) => {
+      compiled.clear();
+      const sorter = await Sorter.open({ device: PLATFORMS[name] ?? name });
+      try {
+        const call = operation.prepare(N);
+        await call(sorter, inputs);
+        launched.clear(); // the self-test launches more
+        await call(sorter, inputs);
+        const unused = [...compiled].filter((kernel) => !launched.has(kernel) && !(kernel in EXCEPTIONS));
+        t.deepEqual(unused, []);
+        t.true(launched.size > 0);
+      } finally {
+        await sorter.close();
+      }
+    });
+  }
+}
