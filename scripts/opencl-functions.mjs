@@ -68,6 +68,7 @@ export const INTERNAL = [
   'guardFile',
   'guardProcess',
   'hashAsync',
+  'hostAppendCodesAsync',
   'hostCanonicalAsync',
   'hostCompactAsync',
   'hostCountBinsAsync',

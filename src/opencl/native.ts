@@ -122,6 +122,7 @@ export interface Native {
   guardFile: NativeFunction;
   guardProcess: NativeFunction;
   hashAsync: NativeFunction;
+  hostAppendCodesAsync: NativeFunction;
   hostCanonicalAsync: NativeFunction;
   hostCompactAsync: NativeFunction;
   hostCountBinsAsync: NativeFunction;

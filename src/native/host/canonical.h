@@ -4,18 +4,41 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "../key_codec.h"
 #include "slices.h"
 
 namespace clsort::host {
 
-/** Replaces floats that are equal as numbers by equal bits: one NaN, and +0 for both zeros. `to` may be `keys`. */
+/** Returns the same bits for floats that are equal as numbers: one NaN, and +0 for both zeros. */
+template <typename Key>
+Key CanonicalOf(Key key, Key infinity) {
+  constexpr Key kNaN = static_cast<Key>(-1) >> 1;
+  const Key magnitude = key & kNaN;
+  return magnitude == 0 ? 0 : magnitude > infinity ? kNaN : key;
+}
+
+/** Replaces floats that are equal as numbers by equal bits. `to` may be `keys`. */
 template <typename Key>
 void Canonical(const Key* keys, size_t n, Key infinity, Key* to, Threads& threads) {
-  constexpr Key kNaN = static_cast<Key>(-1) >> 1;
+  ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) to[i] = CanonicalOf(keys[i], infinity);
+  });
+}
+
+/**
+ * Shifts the code of each key into the packed codes of its row.
+ *
+ * @param infinity bits of infinity, for floats, whose codes are those of canonical keys; otherwise 0
+ * @param replaces whether the packed codes were empty
+ */
+template <typename Key, typename Packed>
+void AppendCodes(const Key* keys, size_t n, Key infinity, const Codec<Key>& codec, unsigned shift, bool replaces,
+                 Packed* packed, Threads& threads) {
   ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
-      const Key key = keys[i], magnitude = key & kNaN;
-      to[i] = magnitude == 0 ? 0 : magnitude > infinity ? kNaN : key;
+      const Key key = infinity ? CanonicalOf(keys[i], infinity) : keys[i];
+      const auto code = static_cast<Packed>(static_cast<Packed>(codec.CodeOf(key)) << shift);
+      packed[i] = replaces ? code : packed[i] | code;
     }
   });
 }

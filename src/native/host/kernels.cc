@@ -223,11 +223,51 @@ struct CanonicalWork {
   }
 };
 
+/** Arguments from 2: keys of at most 4 bytes, width, codec, bits of infinity, shift, replaces, width of packed, packed. */
+struct AppendCodesWork {
+  static constexpr char kName[] = "hostAppendCodesAsync";
+  Keys keys;
+  CodecArgument codec;
+  uint64_t infinity = 0;
+  unsigned shift = 0;
+  bool replaces = false;
+  size_t packed_width = 0;
+  Elements packed;
+
+  bool Read(Call& call) {
+    infinity = call.Unsigned(5, CL_INVALID_VALUE);
+    shift = call.Uint(6);
+    replaces = call.Bool(7);
+    packed_width = call.Size(8);
+    if (!keys.Read(call, 2) || !codec.Read(call, 4)) return false;
+    const bool is_packed = packed_width == kWord || packed_width == kWide;
+    if (!is_packed || keys.width > kWord || shift >= 8 * packed_width)
+      return call.Fail(CL_INVALID_VALUE, "expected codes of at most 32 bits that are packed into 32 or 64 bits");
+    return packed.Read(call, 9, packed_width, keys.n);
+  }
+  bool Run(Threads& threads) const {
+    ByWidth(keys.width, [&](auto key) {
+      if (packed_width == kWord)
+        AppendTo<decltype(key), uint32_t>(threads);
+      else
+        AppendTo<decltype(key), uint64_t>(threads);
+    });
+    return true;
+  }
+
+ private:
+  template <typename Key, typename Packed>
+  void AppendTo(Threads& threads) const {
+    AppendCodes(keys.as<Key>(), keys.n, static_cast<Key>(infinity), codec.of(Key{}), shift, replaces,
+                packed.as<Packed>(), threads);
+  }
+};
+
 }  // namespace
 
 void ExportHostKernels(Exports& exports) {
   ExportJobs<GatherWork, SelectWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork, RunLengthsWork,
-             SearchSortedWork, MergeWork, CanonicalWork>(exports);
+             SearchSortedWork, MergeWork, CanonicalWork, AppendCodesWork>(exports);
 }
 
 }  // namespace clsort

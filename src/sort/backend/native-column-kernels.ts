@@ -35,6 +35,18 @@ export class NativeColumnKernels extends HostColumnKernels {
     return this.#run('hostCanonicalAsync', from.n, ...keysOf(from), infinity, wordsOf(to));
   }
 
+  override async appendCodes(
+    from: Column,
+    codec: KeyCodec,
+    to: Column,
+    shift: number,
+    first: boolean,
+  ): Promise<void> {
+    if (!(await isNative(from.n, from, to))) return super.appendCodes(from, codec, to, shift, first);
+    const packing = [infinityBits(from.info), shift, first, to.info.bytes, wordsOf(to)];
+    return this.#run('hostAppendCodesAsync', from.n, ...encodedKeysOf(from, codec), ...packing);
+  }
+
   override async gather(from: Column, positions: Column, to: Column): Promise<void> {
     if (!(await isNative(to.n, from, positions, to))) return super.gather(from, positions, to);
     const indices = wordsOf(positions).subarray(0, to.n);

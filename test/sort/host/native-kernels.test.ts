@@ -227,6 +227,26 @@ for (const dtype of DTYPES) {
     }
   });
 
+  if (dtypeInfo(dtype).width <= 32) {
+    test(`${dtype}: codes of several columns in one word`, async (t) => {
+      for (const [n, packed, shift] of [
+        [SIZES[1], 'u32', 0],
+        [SIZES[5], 'u64', 0],
+        [SIZES[5], 'u64', 29],
+      ] as const) {
+        const keys = keysFor(dtype, 'random-bits', n as number);
+        for (const order of ORDERS) {
+          const work = async (kernels: ColumnKernels, make: Make) => {
+            const to = make(packed, keys.n);
+            await kernels.appendCodes(keys, keyCodec(dtype, order), to, shift, true);
+            await kernels.appendCodes(keys, keyCodec(dtype), to, shift + 3, false);
+          };
+          t.true(await agree(work), `${packed} ${n} ${JSON.stringify(order)}`);
+        }
+      }
+    });
+  }
+
   test(`${dtype}: canonical keys`, async (t) => {
     for (const n of SIZES) {
       const keys = keysFor(dtype, 'uniform', n);
