@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 
+#include "ceil_divide.h"
 #include "environment.h"
 
 namespace clsort {
@@ -17,9 +18,6 @@ constexpr unsigned kMaxPoolThreads = 64;
  * one takes as long as copying a few hundred kilobytes.
  */
 void ParallelFor(Environment& environment, unsigned threads, size_t count, const std::function<void(size_t)>& work);
-
-/** Returns the number of pieces of size `each` that cover `all`; the last one may be smaller. */
-constexpr size_t CeilDivide(size_t all, size_t each) { return (all + each - 1) / each; }
 
 /** Like `ParallelFor` over pieces: `work(first, count)` gets the start of a piece and its size. */
 void ParallelForRanges(Environment& environment, unsigned threads, size_t all, size_t each,

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "../ceil_divide.h"
+
 #if defined(__linux__)
 #include <sys/mman.h>
 #endif
@@ -19,7 +21,7 @@ constexpr size_t kHugePage = size_t{1} << 21;
  */
 inline void AdviseHugePages([[maybe_unused]] void* data, [[maybe_unused]] size_t bytes) {
 #if defined(__linux__)
-  const auto begin = (reinterpret_cast<uintptr_t>(data) + kHugePage - 1) / kHugePage * kHugePage;
+  const auto begin = CeilDivide(reinterpret_cast<uintptr_t>(data), kHugePage) * kHugePage;
   const auto end = (reinterpret_cast<uintptr_t>(data) + bytes) / kHugePage * kHugePage;
   if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #endif
@@ -37,7 +39,7 @@ class LargeMemory {
   bool Allocate(size_t bytes) {
     const size_t alignment = bytes >= kHugePage ? kHugePage : kLine;
     if (bytes > SIZE_MAX - alignment) return false;
-    data_ = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    data_ = std::aligned_alloc(alignment, CeilDivide(bytes, alignment) * alignment);
     if (!data_) return bytes == 0;
     AdviseHugePages(data_, bytes);
     return true;

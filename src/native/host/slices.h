@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "../ceil_divide.h"
 #include "threads.h"
 
 namespace clsort::host {
@@ -11,7 +12,7 @@ namespace clsort::host {
 /** Elements that a thread processes at a time: at most about a tenth of a millisecond of work for most operations. */
 constexpr size_t kSlice = size_t{1} << 16;
 
-constexpr size_t SlicesOf(size_t n) { return (n + kSlice - 1) / kSlice; }
+constexpr size_t SlicesOf(size_t n) { return CeilDivide(n, kSlice); }
 
 /** Calls `work(slice, first, last)` for each slice of n elements, on several threads; skips the others when stopped. */
 template <typename Work>
