@@ -49,6 +49,25 @@ export const HOST = [
     '0, kInput',
     segments,
   ),
+  inRadixSort(
+    'rows of different lengths are sorted together',
+    'range.n == rows[0].n && range.first',
+    'range.first',
+    tests(NATIVE_SORT, 'rows of equal length*'),
+  ),
+  inRadixSort(
+    'rows are sorted by all bits of a window',
+    'if (window_ != static_cast<Key>(-1) || threads_.stopped()) return false;',
+    'if (threads_.stopped()) return false;',
+    tests(NATIVE_SORT, 'rows of equal length*'),
+  ),
+  inFile(
+    'row_sort.h',
+    'a network compares keys of two runs',
+    'const bool same_run = ((i ^ (i + step)) & ~(2 * run - 1)) == 0;',
+    'const bool same_run = true;',
+    tests(NATIVE_SORT, 'rows of equal length*'),
+  ),
   inFile(
     'bin_lines.h',
     'a line that begins before its bin is written whole',
@@ -150,8 +169,8 @@ export const HOST = [
   inFile(
     'counting_sort.h',
     'slices of copies begin at the first key',
-    'size_t i = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());',
-    'size_t i = 0;',
+    'std::upper_bound(all, all + size, at, ends_before);',
+    'all;',
     sort,
   ),
   inFile(

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "../ceil_divide.h"
 #include "columns.h"
 #include "threads.h"
 
@@ -16,28 +18,27 @@ namespace clsort::host {
 /** Keys that a thread counts or writes at a time. */
 constexpr size_t kCountedKeys = size_t{1} << 18;
 
-/** A key and the number of its copies. */
+/** A key, and the end of its copies in the result. */
 template <typename Key>
 struct Copies {
   Key key;
-  size_t count;
+  size_t end;
 };
 
 /** Writes copies of keys one after another; `stops` if it may end early, which leaves the result incomplete. */
 template <typename Key>
-void WriteCopies(const std::vector<Copies<Key>>& all, size_t n, char* sorted, bool stops, Threads& threads) {
-  std::vector<size_t> ends;
-  size_t end = 0;
-  for (const auto& copies : all) ends.push_back(end += copies.count);
-  threads.For((n + kCountedKeys - 1) / kCountedKeys, [&](size_t s) {
+void WriteCopies(const Copies<Key>* all, size_t size, char* sorted, bool stops, Threads& threads) {
+  const size_t n = all[size - 1].end;
+  threads.For(CeilDivide(n, kCountedKeys), [&](size_t s) {
     if (stops && threads.stopped()) return;
     size_t at = s * kCountedKeys;
     const size_t last = std::min(at + kCountedKeys, n);
-    size_t i = static_cast<size_t>(std::upper_bound(ends.begin(), ends.end(), at) - ends.begin());
+    const auto ends_before = [](size_t place, const Copies<Key>& copies) { return place < copies.end; };
+    const Copies<Key>* copies = std::upper_bound(all, all + size, at, ends_before);
     Key block[kBlock];
-    for (; at < last; i++) {
-      const size_t to = std::min(last, ends[i]);
-      std::fill_n(block, std::min(kBlock, to - at), all[i].key);
+    for (; at < last; copies++) {
+      const size_t to = std::min(last, copies->end);
+      std::fill_n(block, std::min(kBlock, to - at), copies->key);
       for (; at < to; at += std::min(kBlock, to - at)) {
         std::memcpy(sorted + at * sizeof(Key), block, std::min(kBlock, to - at) * sizeof(Key));
       }
@@ -54,31 +55,41 @@ template <typename Key>
 bool CountingSort(const char* keys, size_t n, const Codec<Key>& codec, char* sorted, Threads& threads) {
   constexpr size_t kKeys = size_t{1} << (8 * sizeof(Key));
   constexpr size_t kTables = sizeof(Key) == 1 ? 4 : 1;  // an increment of the same counter waits for the one before
-  const size_t tasks = std::min<size_t>(threads.count(), (n + kCountedKeys - 1) / kCountedKeys);
-  std::unique_ptr<size_t[]> counts(new (std::nothrow) size_t[tasks * kKeys]());
-  if (!counts) return false;
+  constexpr size_t kMaxCount = size_t{1} << 31;
+  const size_t tasks = std::min<size_t>(threads.count(), CeilDivide(n, kCountedKeys));
+  std::unique_ptr<uint32_t[]> tables(new (std::nothrow) uint32_t[tasks * kTables * kKeys]());
+  std::unique_ptr<size_t[]> counts(new (std::nothrow) size_t[kKeys]());
+  std::unique_ptr<Copies<Key>[]> all(new (std::nothrow) Copies<Key>[kKeys]);
+  if (!tables || !counts || !all) return false;
+  std::mutex guard;
   threads.For(tasks, [&](size_t task) {
-    std::vector<uint32_t> tables(kTables * kKeys);
+    uint32_t* const own = &tables[task * kTables * kKeys];
+    size_t counted = 0;
+    const auto add = [&] {
+      std::lock_guard<std::mutex> lock(guard);
+      for (size_t i = 0; i < kTables * kKeys; i++) counts[i % kKeys] += std::exchange(own[i], 0);
+      counted = 0;
+    };
     for (size_t at = task * kCountedKeys; at < n && !threads.stopped(); at += tasks * kCountedKeys) {
       const size_t count = std::min(kCountedKeys, n - at);
       const char* from = keys + at * sizeof(Key);
       for (size_t i = 0; i < count; i++) {
         Key key;
         std::memcpy(&key, from + i * sizeof(Key), sizeof key);
-        tables[i % kTables * kKeys + key]++;
+        own[i % kTables * kKeys + key]++;
       }
-      for (size_t i = 0; i < tables.size(); i++) counts[task * kKeys + i % kKeys] += std::exchange(tables[i], 0);
+      counted += count;
+      if (counted > kMaxCount) add();
     }
+    add();
   });
   if (threads.stopped()) return true;
-  std::vector<Copies<Key>> all;
+  size_t size = 0, end = 0;
   for (size_t code = 0; code < kKeys; code++) {
     const Key key = codec.KeyOf(static_cast<Key>(code));
-    size_t count = 0;
-    for (size_t task = 0; task < tasks; task++) count += counts[task * kKeys + key];
-    if (count) all.push_back({key, count});
+    if (counts[key]) all[size++] = {key, end += counts[key]};
   }
-  WriteCopies(all, n, sorted, sorted != keys, threads);
+  WriteCopies(all.get(), size, sorted, sorted != keys, threads);
   return true;
 }
 
@@ -119,7 +130,7 @@ bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Ke
   for (Key code : codes) table[slot_of(code)] = code;
   std::vector<std::atomic<size_t>> counts(kSlots);
   std::atomic<bool> other{false};
-  threads.For((n + kCountedKeys - 1) / kCountedKeys, [&](size_t s) {
+  threads.For(CeilDivide(n, kCountedKeys), [&](size_t s) {
     if (other || threads.stopped()) return;
     uint32_t own[kSlots] = {};
     Key block[kBlock];
@@ -140,8 +151,9 @@ bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Ke
   if (other) return false;
   if (threads.stopped()) return true;
   std::vector<Copies<Key>> all;
-  for (Key code : codes) all.push_back({codec.KeyOf(code), counts[slot_of(code)]});
-  WriteCopies(all, n, sorted, sorted != keys, threads);
+  size_t end = 0;
+  for (Key code : codes) all.push_back({codec.KeyOf(code), end += counts[slot_of(code)]});
+  WriteCopies(all.data(), all.size(), sorted, sorted != keys, threads);
   return true;
 }
 

@@ -12,6 +12,7 @@
 #include "counting_sort.h"
 #include "large_memory.h"
 #include "piece_sort.h"
+#include "row_sort.h"
 #include "threads.h"
 #include "workspace.h"
 
@@ -22,9 +23,6 @@ struct None {};
 
 /** Keys that a thread counts or moves at a time: a few milliseconds of work. */
 constexpr size_t kMinSlice = size_t{1} << 15, kMaxSlice = size_t{1} << 20;
-
-/** Keys of 16 bits for which counting each possible key is faster than passes. */
-constexpr size_t kMinCountedWords = size_t{1} << 16;
 
 /** Average keys of a bin after a partition. */
 constexpr size_t kKeysPerBin = size_t{1} << 14;
@@ -101,8 +99,8 @@ class RadixSort {
   bool Run() {
     if (arguments_.n == 0) return true;
     if constexpr (!kHasPayload && sizeof(Key) <= 2) {
-      if (!arguments_.offsets && window_ == static_cast<Key>(-1) &&
-          (sizeof(Key) == 1 || arguments_.n >= kMinCountedWords)) {
+      // Passes over 16 bits are faster than the counters while all keys fit the cache.
+      if (!arguments_.offsets && window_ == static_cast<Key>(-1) && (sizeof(Key) == 1 || arguments_.n > kPiece)) {
         return CountingSort(arguments_.keys, arguments_.n, codec_, arguments_.sorted, threads_);
       }
     }
@@ -394,7 +392,7 @@ class RadixSort {
     const Digit digit = BestDigit(range, sample, sample_size);
     const size_t bins = digit.bins;
     const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
-    const size_t slices = (range.n + slice - 1) / slice;
+    const size_t slices = CeilDivide(range.n, slice);
     std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
     std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
     if (!counts || !starts) return false;
@@ -464,11 +462,34 @@ class RadixSort {
 
   void SortSmallSegments() {
     constexpr size_t kGroup = kPiece / 4;
-    For(threads_, *own_, (arguments_.n + kGroup - 1) / kGroup, [&](size_t g, Workspace& workspace) {
+    For(threads_, *own_, CeilDivide(arguments_.n, kGroup), [&](size_t g, Workspace& workspace) {
+      Range rows[kRows];
+      size_t count = 0;
+      const auto sort_each = [&] {
+        for (size_t row = 0; row < count; row++) SortOrFinish(rows[row], workspace);
+        count = 0;
+      };
       ForSegments(g * kGroup, (g + 1) * kGroup, [&](const Range& range) {
-        if (range.n <= kPiece) SortOrFinish(range, workspace);
+        if (range.n > kPiece) return;
+        const bool follows = count == 0 || (range.n == rows[0].n && range.first == rows[count - 1].end());
+        if (!follows || range.n > kMaxRow) sort_each();
+        rows[count++] = range;
+        if (range.n > kMaxRow || (count == kRows && !SortRowsAtOnce(rows[0], workspace))) sort_each();
+        if (count == kRows) count = 0;
       });
+      sort_each();
     });
+  }
+
+  /** Sorts `kRows` rows of equal length, of which this is the first. @return whether it did */
+  bool SortRowsAtOnce(const Range& row, Workspace& workspace) const {
+    if constexpr (kHasPayload) return false;  // a network is not stable
+    if (window_ != static_cast<Key>(-1) || threads_.stopped()) return false;
+    auto* codes = workspace.records.template as<Key>();
+    ReadCodes(kInput, row.first, kRows * row.n, codes);
+    SortRows(codes, row.n);
+    WriteCodes(codes, kRows * row.n, row.first);
+    return true;
   }
 
   /** Counts the digits of each slice, and finds facts about the range. */
@@ -579,7 +600,7 @@ class RadixSort {
   /** Writes the input in reverse. Slices at both ends are exchanged, since input and result may be the same memory. */
   bool Reverse() {
     const size_t half = (arguments_.n + 1) / 2;
-    threads_.For((half + kMinSlice - 1) / kMinSlice, [&](size_t s) {
+    threads_.For(CeilDivide(half, kMinSlice), [&](size_t s) {
       if (threads_.stopped() && !in_place()) return;
       for (size_t at = s * kMinSlice; at < std::min((s + 1) * kMinSlice, half); at += kBlock) {
         ReverseBlocks(at, std::min(kBlock, std::min((s + 1) * kMinSlice, half) - at));

@@ -168,6 +168,25 @@ test('segments of all lengths, with positions from their start or from the array
   }
 });
 
+test('rows of equal length, and others between them', async (t) => {
+  const lengths = [2, 3, 8, 31, 32, 33, 63, 64, 65].flatMap((n) => [...Array<number>(37).fill(n), 5]);
+  const offsets = Uint32Array.from([0, ...lengths]);
+  for (let i = 1; i < offsets.length; i++) offsets[i] = (offsets[i] as number) + (offsets[i - 1] as number);
+  const segments = { offsets: { n: offsets.length, place: offsets } };
+  for (const dtype of DTYPES) {
+    for (const order of [...ORDERS, { bits: [2, 6] as const }]) {
+      for (const inPlace of [false, true]) {
+        const keys = keysOf(dtype, 'random-bits', offsets.at(-1) as number);
+        const expected = emptyLike(keys);
+        runSync(segmentSteps({ keys: keyColumn(keys, dtype), settings: order, sorted: expected }, segments));
+        const sorted = inPlace ? keys : emptyLike(keys);
+        await nativeSort(keyColumn(keys, dtype), order, { sorted }, { segments });
+        t.true(same(expected, sorted), `${dtype} ${JSON.stringify(order)}`);
+      }
+    }
+  }
+});
+
 test('an aborted sort rejects, and results in the memory of the input stay a permutation', async (t) => {
   const n = 2 ** 22;
   for (const delay of [0, 1, 3, 10]) {
