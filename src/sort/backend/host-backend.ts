@@ -2,12 +2,13 @@ import { type ClsortError, MismatchError, UnsupportedError } from '../../util/er
 import { assertOffsets, offsetsOf, segmentSteps, verifySegmentSteps } from '../host/host-segments.js';
 import { sortSteps } from '../host/host-sort.js';
 import { verifySteps } from '../host/host-verify.js';
-import { nativeModule } from '../host/native-module.js';
+import { loadedNativeModule, nativeModule } from '../host/native-module.js';
+import { MAX_KEYS_AT_ONCE } from '../host/policy.js';
 import { runYielding } from '../host/steps.js';
 import { hostColumn } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest } from '../model/plan.js';
+import { hostPlan, type Plan, type PlanRequest } from '../model/plan.js';
 import type { Outcome, Verified } from '../model/report.js';
 import type { ColumnMemory } from '../transfer/column-memory.js';
 import { HostMemory } from '../transfer/host-memory.js';
@@ -61,9 +62,9 @@ export class HostBackend implements Backend, Session {
       );
     }
     if (n === 0) return [hostPlan(request, 'nothing to sort')];
-    if (algorithm === 'host') return hostPlans(request, 'asked for');
+    if (algorithm === 'host') return [hostPlan(request, 'asked for')];
     const reason = typeof this.#reason === 'function' ? this.#reason(request) : this.#reason;
-    return hostPlans(request, typeof reason === 'string' ? reason : 'no OpenCL device');
+    return [hostPlan(request, typeof reason === 'string' ? reason : 'no OpenCL device')];
   }
 
   chunkLimit(): number {
@@ -101,7 +102,18 @@ export class HostBackend implements Backend, Session {
     return completedSort(await sortOnHost(plan, job));
   }
 
-  sortNow(): undefined {}
+  /** Sorts few keys at once: a promise for each step of `sort` takes longer than the sort. */
+  sortNow(plan: Plan, job: SortJob): PendingSort | undefined {
+    const native = loadedNativeModule();
+    if (!native || this.#inJavaScript || native.nativeProblem() || !isHostJob(job)) return undefined;
+    const { settings, segments } = job;
+    const keys = hostColumn(job.keys);
+    const isFew = keys.n > 0 && keys.n <= MAX_KEYS_AT_ONCE;
+    if (!isFew || segments || settings.verify || !native.suitsNative(keys, job)) return undefined;
+    const started = performance.now();
+    native.sortAtOnce(keys, settings, job, settings);
+    return completedSort(outcomeIn({ ...plan, facts: { engine: 'addon', threads: 1 } }, job, started));
+  }
 
   async #warnOfJavaScript(): Promise<void> {
     if (!this.#onWarning) return;
@@ -169,14 +181,15 @@ async function sortInJavaScript(plan: Plan, job: HostJob): Promise<Outcome> {
 
 /** Returns the outcome of a sort, which is verified if requested. @param started time when it began */
 async function outcomeOf(plan: Plan, job: HostJob, started: number): Promise<Outcome> {
-  const { profile, verify } = job.settings;
+  const outcome = outcomeIn(plan, job, started);
+  const verified = job.settings.verify ? await verifyOnHost(job, 'the host engine') : undefined;
+  return { ...outcome, ...(verified && { verified }) };
+}
+
+/** Returns the outcome of a sort that ends now, unverified. */
+function outcomeIn(plan: Plan, { settings }: HostJob, started: number): Outcome {
   const seconds = (performance.now() - started) / 1000;
-  const verified = verify ? await verifyOnHost(job, 'the host engine') : undefined;
-  return {
-    plan,
-    stages: [{ stage: 'host sort', seconds: profile ? seconds : null }],
-    ...(verified && { verified }),
-  };
+  return { plan, stages: [{ stage: 'host sort', seconds: settings.profile ? seconds : null }] };
 }
 
 async function verificationOf(job: HostJob): Promise<{ order: boolean; permutation: boolean }> {

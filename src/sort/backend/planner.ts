@@ -7,7 +7,7 @@ import type { KnownDevice } from '../../device/device.js';
 import type { Capabilities } from '../../device/platform/capabilities.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import { UnsupportedError, UsageError } from '../../util/errors.js';
-import { hostPlan, hostPlans, type Plan, type PlanRequest, variantOf } from '../model/plan.js';
+import { hostPlan, type Plan, type PlanRequest, variantOf } from '../model/plan.js';
 import { MAX_FAILURES, MAX_REQUESTS, MEMORY_SHARE } from './policy.js';
 
 /**
@@ -157,7 +157,7 @@ export class Planner {
    */
   plans(request: PlanRequest): Iterable<Plan> {
     if (request.n === 0) return [hostPlan(request, 'nothing to sort')];
-    if (request.algorithm === 'host') return hostPlans(request, 'asked for');
+    if (request.algorithm === 'host') return [hostPlan(request, 'asked for')];
     return this.#devicePlans(request);
   }
 

@@ -9,6 +9,9 @@ export async function nativeModule(): Promise<NativeModule> {
   return native;
 }
 
+/** Returns the module once it is loaded. */
+export const loadedNativeModule = (): NativeModule | undefined => native;
+
 /**
  * Allocates memory for a result, which may hold old data. Once the addon is loaded, it is memory of a collected result,
  * whose pages exist already: creating the pages takes as long as a pass over them.

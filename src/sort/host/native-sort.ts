@@ -82,18 +82,31 @@ export async function nativeSort(
 ): Promise<void> {
   const { n } = keys;
   if (n === 0) return;
+  if (n <= MAX_KEYS_AT_ONCE) return sortAtOnce(keys, order, result, { segments, signal });
   const parameters = parametersOf(keys, order, result, segments);
   try {
-    if (n <= MAX_KEYS_AT_ONCE) {
-      native().hostSort(1, undefined, ...parameters);
-      throwIfAborted(signal);
-      return;
-    }
     await runJob((stop) => native().hostSortAsync(threadsFor(n), stop, ...parameters), signal);
   } catch (error) {
-    throw hostError(error, `sort ${n} keys`, 'Sort them in parts');
+    throw sortError(error, n);
   }
 }
+
+/** Sorts at most `MAX_KEYS_AT_ONCE` keys as `nativeSort` does, without a promise. */
+export function sortAtOnce(
+  keys: HostColumn,
+  order: HostOrder,
+  result: HostResult,
+  { segments, signal }: SortContext,
+): void {
+  try {
+    native().hostSort(1, undefined, ...parametersOf(keys, order, result, segments));
+  } catch (error) {
+    throw sortError(error, keys.n);
+  }
+  throwIfAborted(signal);
+}
+
+const sortError = (error: unknown, n: number) => hostError(error, `sort ${n} keys`, 'Sort them in parts');
 
 /**
  * Verifies a result of `nativeSort` like `verifySteps`, or that of each segment, on several threads.

@@ -66,18 +66,6 @@ export function hostPlan({ n, dtype, bits, valueBytes }: PlanRequest, reason: st
   return { engine: 'host', algorithm: 'host', n, dtype, bitRange: bits, valueBytes, reason };
 }
 
-/**
- * Fewest keys per segment, on average, for the host engine. It sorts segments one by one, and a shorter
- * segment takes as long as one of this length.
- */
-const MIN_KEYS_PER_SEGMENT = 16;
-
-/** Returns the plans of the host engine: none for many short segments. */
-export function hostPlans(request: PlanRequest, reason: string): Plan[] {
-  const { n, segments = 0 } = request;
-  return n < segments * MIN_KEYS_PER_SEGMENT ? [] : [hostPlan(request, reason)];
-}
-
 /** Returns the request that a plan fulfils. */
 export const requestOf = (plan: Plan): PlanRequest => ({ ...plan, bits: plan.bitRange });
 
