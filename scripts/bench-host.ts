@@ -21,6 +21,7 @@ import { Sorter } from '../src/sort/api/sorter.js';
 import { hostSort } from '../src/sort/host/host-sort.js';
 import { packageRoot } from '../src/util/paths.js';
 import { hostThreads } from '../src/util/threads.js';
+import { WITHOUT_AVX512 } from './peers/numpy.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -80,11 +81,6 @@ function stdSort(): string | undefined {
     return undefined;
   }
 }
-
-/** Features that NumPy 2 names as groups, and NumPy 1 one by one; each version ignores the names that it does not know. */
-const WITHOUT_AVX512 = {
-  NPY_DISABLE_CPU_FEATURES: 'X86_V4 AVX512_ICL AVX512_SPR AVX512_SKX AVX512F AVX512CD',
-};
 
 /** Runs the program of a peer. @returns undefined when it fails or sorts wrongly */
 function timePeer(

@@ -4,9 +4,9 @@
  *
  *     node dist/scripts/bench-peers.js --device nvidia --sizes 16,20,24,28 --json results.json
  *
- * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, NumPy, CuPy, PyTorch, CUB and Boost.Compute. A
- * missing peer is skipped with a message: `--python` (default: python3) provides the packages, nvcc compiles the CUB
- * program and g++ that of Boost.Compute. `--skip` names peers to skip, as in the table, separated by commas. A size is
+ * Peers are TypedArray.prototype.sort, a plain radix sort in JavaScript, NumPy, NumPy without AVX-512, std::sort, CuPy,
+ * PyTorch, CUB and Boost.Compute. A missing peer is skipped with a message: `--python` (default: python3) provides the
+ * packages, nvcc compiles the CUB program and g++ the other programs. `--skip` names peers to skip, as in the table, separated by commas. A size is
  * an exponent of two. Every result is checked; a wrong one gets no time.
  *
  *     node dist/scripts/bench-peers.js --calls --device nvidia --sizes 16,18,20,22,24,26 --json results.json
@@ -29,6 +29,7 @@ import { Sorter } from '../src/sort/api/sorter.js';
 import type { SortReport } from '../src/sort/model/report.js';
 import { packageRoot } from '../src/util/paths.js';
 import { benchPeerCalls, ratioTable } from './peers/calls.js';
+import { WITHOUT_AVX512 } from './peers/numpy.js';
 
 const { values: options } = parseArgs({
   options: {
@@ -120,6 +121,8 @@ interface Peer {
   readonly name: string;
   /** Returns program and arguments for a file of keys; undefined when it is missing. */
   readonly command: (file: string) => readonly string[] | undefined;
+  /** Environment variables of the program, beside those of this process. */
+  readonly env?: NodeJS.ProcessEnv;
 }
 
 const scratch = mkdtempSync(join(tmpdir(), 'clsort-peers-'));
@@ -156,12 +159,20 @@ function peersOf(platform: string): Peer[] {
     wanted('Boost.Compute') && existsSync('/usr/include/boost/compute')
       ? compiled('boost-compute.cpp', 'g++', [...CPP, '-lOpenCL'], [...CPP, '-l:libOpenCL.so.1'])
       : undefined;
+  const std = wanted('std::sort')
+    ? compiled('std-sort.cpp', 'g++', ['-O3', '-march=native', '-std=c++17'])
+    : undefined;
   const python = (name: string, file: string, ...args: string[]) => ({
     name,
     command: (keys: string) => [options.python, script(file), keys, String(repeats), ...args],
   });
   return [
     python('NumPy', 'numpy-sort.py'),
+    { ...python('NumPy without AVX-512', 'numpy-sort.py'), env: WITHOUT_AVX512 },
+    {
+      name: 'std::sort',
+      command: (keys: string) => (std === undefined ? std : [std, keys, String(repeats), 'u32']),
+    },
     python('CuPy', 'cupy-sort.py'),
     python('PyTorch on the CPU', 'torch-sort.py', 'cpu'),
     python('PyTorch on CUDA', 'torch-sort.py', 'cuda'),
@@ -177,11 +188,15 @@ function peersOf(platform: string): Peer[] {
 }
 
 /** Runs a peer. A program that fails counts as missing; its message is on stderr. */
-function run({ name, command }: Peer, file: string): { name: string; whole: Time; device?: Time } {
+function run({ name, command, env }: Peer, file: string): { name: string; whole: Time; device?: Time } {
   const [program, ...args] = command(file) ?? [];
   if (program === undefined) return { name, whole: 'missing' };
   try {
-    const line = execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+    const line = execFileSync(program, args, {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      env: { ...process.env, ...env },
+    });
     const answer = JSON.parse(line) as Answer;
     if (answer.int !== undefined && answer.size_t !== undefined) {
       const best = Math.min(answer.int, answer.size_t) / 1e3;
