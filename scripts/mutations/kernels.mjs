@@ -185,8 +185,8 @@ export const KERNELS = [
   {
     name: 'copied tile: left encoded by the last pass',
     file: 'cl/radix_tile.clh',
-    find: 'decode ? decode_key(codes[i], codec) : (key_t)codes[i];',
-    replace: '(key_t)codes[i];',
+    find: 'decode ? decode_key(RARE_CODE(codes, first, i), codec)',
+    replace: 'decode ? (key_t)RARE_CODE(codes, first, i)',
     tests: [checkedLanes],
   },
   {
