@@ -73,7 +73,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ platform }) => /portable computing language/i.test(platform),
     quirks: { behavesAsSpecified: true, isTested: true, cachesPrograms: true },
-    reason: 'PoCL has its own cache of compiled kernels; a corrupt binary aborts the process',
+    reason:
+      'the tests run on PoCL; it has its own cache of compiled kernels, and a corrupt binary aborts the process',
   },
   {
     matches: ({ type, platform }) => type === 'cpu' && !/oclgrind|rusticl|clover/i.test(platform),
@@ -118,7 +119,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
     },
     reason:
       'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one',
+      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one; a ' +
+      'short probe cannot measure such times',
   },
 ];
 

@@ -1,5 +1,5 @@
 /** The first build of a driver that the tests do not run on. It takes place in a child process, which it may end. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
 import { findDevices } from '../../device/platform/platform.js';
@@ -33,7 +33,7 @@ export async function tryFirstBuild(spec: string, seconds = FIRST_BUILD_SECONDS)
   const key: SelfTestKey = [platform, name, driver, 'first build'];
   let record = readSelfTestRecord(key);
   if (!record) {
-    const child = startChild(`${platform}\n${name}\n${driver}`);
+    const child = await startChild(`${platform}\n${name}\n${driver}`);
     if (!child) return;
     record = storeSelfTestRecord(key, await problemOf(child, seconds));
   }
@@ -46,10 +46,11 @@ export async function tryFirstBuild(spec: string, seconds = FIRST_BUILD_SECONDS)
 }
 
 /** Starts the child; returns undefined where that is impossible, or would start another program than Node. */
-function startChild(name: string): ChildProcess | undefined {
+async function startChild(name: string): Promise<ChildProcess | undefined> {
   const program = programFile(PROGRAM);
   if (!/^node\b/.test(basename(process.execPath)) || process.versions.electron || !existsSync(program))
     return;
+  const { spawn } = await import('node:child_process'); // most drivers need none
   try {
     return spawn(process.execPath, [program, name], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
