@@ -64,12 +64,17 @@ std::string ProblemOfPocl(Reader& file) {
   return place == file.length() ? "" : "it continues after the last kernel";
 }
 
-/** Checks a rusticl binary: a version, the length of the SPIR-V, the kind of program, then the SPIR-V. */
+/**
+ * Checks a rusticl binary: a version, the length of the SPIR-V, the kind of program, then the SPIR-V. Mesa 25 begins
+ * with a mark, and adds the name of the device and its length.
+ */
 std::string ProblemOfRusticl(Reader& file) {
-  if (file.At<uint32_t>(0) != 1) return "it is of another version";
-  uint64_t spirv = file.At<uint32_t>(4);
-  if (file.length() != spirv + 12) return "its length differs from its header";
-  return spirv >= 20 && file.At<uint32_t>(12) == 0x07230203 ? "" : "it contains no SPIR-V";
+  bool is_marked = file.Begins("rusticl", 8);
+  if (file.At<uint32_t>(is_marked ? 8 : 0) != 1) return "it is of another version";
+  uint64_t place = is_marked ? 24 + uint64_t{file.At<uint32_t>(12)} : 12;
+  uint64_t spirv = file.At<uint32_t>(is_marked ? 16 : 4);
+  if (file.length() != place + spirv) return "its length differs from its header";
+  return spirv >= 20 && file.At<uint32_t>(place) == 0x07230203 ? "" : "it contains no SPIR-V";
 }
 
 std::string NameOf(const Platform& platform) {
