@@ -44,7 +44,7 @@ export class JsonColumns {
     if (place === undefined) {
       place = this.place(jsonText(bytes));
       this.#byRaw.set(key, place);
-      this.raw[place] ??= bytes.slice();
+      this.raw[place] ??= Uint8Array.from(bytes); // the slice of a Buffer would be a view of memory that is reused
     }
     return place;
   }
@@ -172,7 +172,7 @@ export class JsonLines {
   #put(place: number, begin: number, end: number): void {
     this.#entries[place] ??= { rows: [], begins: [], ends: [] };
     const entries = this.#entries[place];
-    if (entries.rows.at(-1) === this.rows) {
+    if (entries.rows[entries.rows.length - 1] === this.rows) {
       throw this.#error(
         `line ${this.#line} has the name ${JSON.stringify(this.#columns.names[place])} twice`,
         this.#line,
@@ -187,7 +187,9 @@ export class JsonLines {
   values(place: number): Values {
     const values = this.#noValues();
     const { rows = [], begins = [], ends = [] } = this.#entries[place] ?? {};
-    for (const [k, row] of rows.entries()) this.#fill(values, row, begins[k] as number, ends[k] as number);
+    for (let k = 0; k < rows.length; k++) {
+      this.#fill(values, rows[k] as number, begins[k] as number, ends[k] as number);
+    }
     return values;
   }
 
@@ -235,7 +237,12 @@ export class JsonLines {
     if (byte === NULL) forms[row] = FORM.missing;
     else if (byte === OPEN_OBJECT || byte === OPEN_LIST) forms[row] = FORM.nested;
     else if (!isText) forms[row] = FORM.bare;
-    else forms[row] = this.#bytes.subarray(begin + 1, end - 1).includes(BACKSLASH) ? FORM.escaped : FORM.text;
+    else forms[row] = this.#hasBackslash(begin + 1, end - 1) ? FORM.escaped : FORM.text;
+  }
+
+  #hasBackslash(begin: number, end: number): boolean {
+    for (let at = begin; at < end; at++) if (this.#bytes[at] === BACKSLASH) return true;
+    return false;
   }
 
   #unescape(bytes: Uint8Array, line: number): Uint8Array {
