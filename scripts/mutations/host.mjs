@@ -82,13 +82,6 @@ export const HOST = [
     'if (next[bin] == starts[bin] || SlotOf(next[bin]) < 2) continue;',
     keys,
   ),
-  inFile(
-    'bin_lines.h',
-    'writes beyond the end when the input changes',
-    'if (at >= length) return;  // the program has changed the input since it was counted\n',
-    '',
-    tests(NATIVE_SORT, 'a program that changes the keys*'),
-  ),
   inRadixSort(
     'the order between two slices is not compared',
     'bool has_last = at > range.first;',

@@ -171,6 +171,37 @@ void TestExhaustedMemory(size_t n, unsigned threads) {
   if (faults < 8) Fail("number of allocations", n, 6, threads);
 }
 
+/** One thread, after whose first loop the program changes all keys. */
+class ChangingThreads final : public Threads {
+ public:
+  explicit ChangingThreads(std::vector<uint32_t>* keys) : keys_(keys) {}
+  unsigned count() const override { return 1; }
+  bool stopped() const override { return false; }
+  void For(size_t n, const std::function<void(size_t)>& work) override {
+    for (size_t i = 0; i < n; i++) work(i);
+    std::fill(keys_->begin(), keys_->end(), ~0u);
+  }
+
+ private:
+  std::vector<uint32_t>* const keys_;
+};
+
+/** Changes keys after they were counted: the sanitizer finds elements that are written beyond the end. */
+void TestChangedKeys() {
+  constexpr size_t kKeys = 300001;
+  auto keys = MakeKeys<uint32_t>(kKeys, 0);
+  const auto words = CodecWords<uint32_t>(false, false, ~0u);
+  std::vector<uint32_t> sorted(kKeys);
+  SortArguments arguments{};
+  arguments.keys = reinterpret_cast<const char*>(keys.data());
+  arguments.n = kKeys;
+  arguments.codec = words.data();
+  arguments.sorted = reinterpret_cast<char*>(sorted.data());
+  ChangingThreads threads(&keys);
+  if (!RadixSort<uint32_t, None>(arguments, threads).Run()) Fail("memory", kKeys, 0, 1);
+  sorts++;
+}
+
 template <typename Key>
 void TestKeys(bool is_float) {
   const Key all = static_cast<Key>(~Key{0}), middle = static_cast<Key>(all >> 2 & ~Key{3});
@@ -193,6 +224,7 @@ int main() {
   TestKeys<uint32_t>(false);
   TestKeys<uint32_t>(true);
   TestKeys<uint64_t>(true);
+  TestChangedKeys();
   for (unsigned threads : {1u, 3u}) {
     TestExhaustedMemory<uint32_t>(1500001, threads);
     TestExhaustedMemory<uint64_t>(500001, threads);
