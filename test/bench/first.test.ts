@@ -28,7 +28,7 @@ test('bench first measures processes with empty and with filled caches', async (
 test('bench first rejects what it does not measure', async (t) => {
   for (const [words, message] of [
     [['--count', '1500'], /multiple of 1000/],
-    [['--csv'], /cannot use --csv/],
+    [['--csv'], /cannot combine --csv and first: .*Pass --json/],
     [['--operation', 'scann'], /Did you mean "scan"/],
   ] as const) {
     const { code, err } = await clsort(['bench', 'first', '--device', 'cpu', ...words]);

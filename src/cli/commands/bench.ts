@@ -36,7 +36,7 @@ import { listed, readCount, readCounts } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
 import { readDevice, readDevices } from '../device-arguments.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
-import { assertAtMostOne, ONE_FORMAT } from '../option-errors.js';
+import { assertAtMostOne, cannotCombine, ONE_FORMAT } from '../option-errors.js';
 import {
   type BenchArguments,
   type BenchName,
@@ -70,7 +70,7 @@ const FIRST_CALLS = 100;
 
 async function runFirst(args: BenchArguments, console: Console): Promise<ExitCode> {
   const other = (['csv', 'markdown', 'svg', 'html', 'baseline'] as const).find((name) => args[name]);
-  if (other !== undefined) throw new UsageError(`cannot use --${other} with bench first. Pass --json`);
+  if (other !== undefined) throw cannotCombine(`--${other}`, 'first', 'it prints a table', 'Pass --json');
   const n = readCount(args.count ?? FIRST_COUNT);
   if (n === 0 || n % 1000 !== 0)
     throw invalidArgument('--count', 'a multiple of 1000, the length of rows', n);
