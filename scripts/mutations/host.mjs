@@ -9,7 +9,6 @@ const keys = tests(NATIVE_SORT, 'f64 ascending*', 'u32 ascending*');
 const windows = tests(NATIVE_SORT, 'u64: every bit window*');
 const segments = tests(NATIVE_SORT, 'segments of all lengths*');
 const inPlace = tests(NATIVE_SORT, 'results in the memory of the input');
-const aborted = tests(NATIVE_SORT, 'an aborted sort*');
 const kernel = (...match) => tests('sort/host/native-kernels', ...match);
 
 const inRadixSort = (name, find, replace, ...suites) => ({
@@ -99,12 +98,6 @@ export const HOST = [
     'const size_t half = (arguments_.n + 1) / 2;',
     'const size_t half = arguments_.n / 2;',
     tests(NATIVE_SORT, 'reversed arrays of odd length'),
-  ),
-  inRadixSort(
-    'a sort in place that is stopped leaves its pieces',
-    'if (stopped && !in_place()) return;',
-    'if (stopped) return;',
-    aborted,
   ),
   inRadixSort(
     'a sort is never stopped',
