@@ -30,11 +30,13 @@ interface Tested {
   readonly title: (claim: string) => string;
   /** Opens the device, once for all tests of the file. */
   readonly open: () => Promise<Device>;
+  /** Declares that the device is closed after the tests of the file. */
+  readonly closeAfter: () => void;
   readonly small: boolean;
   readonly name: string;
 }
 
-/** The devices of `CLSORT_TEST_DEVICES`, each of which is closed after the tests of the file. */
+/** The devices of `CLSORT_TEST_DEVICES`. */
 function tested(): Tested[] {
   const names = deviceNames();
   return names.map((name) => {
@@ -43,11 +45,12 @@ function tested(): Tested[] {
       opened ??= openDevice(PLATFORMS[name] ?? name);
       return opened;
     };
-    test.after.always(`${name} closes`, async () => {
-      await (await opened)?.close();
-    });
+    const closeAfter = () =>
+      test.after.always(`${name} closes`, async () => {
+        await (await opened)?.close();
+      });
     const title = (claim: string) => (names.length > 1 ? `${name}: ${claim}` : claim);
-    return { title, open, small: SMALL.has(name), name };
+    return { title, open, closeAfter, small: SMALL.has(name), name };
   });
 }
 
@@ -66,7 +69,10 @@ export function forEachDevice(
     name: string,
   ) => void,
 ): void {
-  for (const { title, open, small, name } of tested()) declare(title, open, small, name);
+  for (const { title, open, closeAfter, small, name } of tested()) {
+    closeAfter();
+    declare(title, open, small, name);
+  }
 }
 
 /**
@@ -76,7 +82,12 @@ export function forEachDevice(
 export async function forEachOpened(
   declare: (title: (claim: string) => string, device: Device, small: boolean, name: string) => void,
 ): Promise<void> {
-  for (const { title, open, small, name } of tested()) declare(title, await open(), small, name);
+  // AVA starts soon after the first declaration, so that all devices are opened before it.
+  const opened = await Promise.all(tested().map(async (one) => ({ ...one, device: await one.open() })));
+  for (const { title, device, closeAfter, small, name } of opened) {
+    closeAfter();
+    declare(title, device, small, name);
+  }
 }
 
 /**

@@ -30,7 +30,8 @@ export const HOST = [
     'false',
     inPlace,
   ),
-  inRadixSort(
+  inFile(
+    'partition_digit.h',
     'codes outside the digit fall into a wrong bin',
     'static_cast<Key>(high > first ? high - first : 0)',
     'static_cast<Key>(high - first)',

@@ -50,7 +50,7 @@ on('bash')('bash completes commands, options, choices, algorithms and dtypes', (
   t.deepEqual(bash('sort', '--algorithm', ''), ['auto', ...ALGORITHMS.map(({ name }) => name)]);
   t.deepEqual(bash('sort', '--to', 'n'), ['npy', 'ndjson']);
   t.deepEqual(bash('explain', '--algorithm', 'b'), ['bitonic']);
-  t.deepEqual(bash('bench', ''), ['calls', 'ladder', 'sorts']);
+  t.deepEqual(bash('bench', ''), ['calls', 'first', 'ladder', 'sorts']);
   t.deepEqual(bash('completion', ''), ['bash', 'zsh', 'fish']);
   t.deepEqual(bash('devices', ''), []);
   t.deepEqual(bash('nonesuch', ''), []);
@@ -89,7 +89,7 @@ on('fish')('fish completes commands, options, choices, and files only for file a
   t.deepEqual(fish('clsort sort --nan '), ['first', 'last']);
   t.deepEqual(fish('clsort sort --dtype ').toSorted(), [...DTYPES].toSorted());
   t.deepEqual(fish('clsort explain --algorithm b'), ['bitonic']);
-  t.deepEqual(fish('clsort bench ').toSorted(), ['calls', 'ladder', 'sorts']);
+  t.deepEqual(fish('clsort bench ').toSorted(), ['calls', 'first', 'ladder', 'sorts']);
   t.true(fish('clsort sort a').includes('a file.u32'));
   t.true(fish('clsort sort -o a').includes('a file.u32'));
   t.deepEqual(fish('clsort devices a'), []);

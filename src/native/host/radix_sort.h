@@ -11,6 +11,7 @@
 #include "columns.h"
 #include "counting_sort.h"
 #include "large_memory.h"
+#include "partition_digit.h"
 #include "piece_sort.h"
 #include "row_sort.h"
 #include "threads.h"
@@ -24,13 +25,8 @@ struct None {};
 /** Keys that a thread counts or moves at a time: a few milliseconds of work. */
 constexpr size_t kMinSlice = size_t{1} << 15, kMaxSlice = size_t{1} << 20;
 
-/** Average keys of a bin after a partition. */
-constexpr size_t kKeysPerBin = size_t{1} << 14;
-
 /** Keys for each key of a sample, and bounds of its size. */
 constexpr size_t kKeysPerSample = 256, kMinSample = 512, kMaxSample = 16384;
-
-constexpr unsigned kMinPartitionBits = 4;
 
 /** Type in which a key and its payload are sorted in cache. */
 template <typename Key, typename Payload>
@@ -266,33 +262,6 @@ class RadixSort {
     bool ascending = true, descending = true;
   };
 
-  /**
-   * A digit: the bits of a code from `shift` on, less `first`. Codes below the first bin belong to it, those above the
-   * last one belong to that. A few outliers, such as the tiny numbers among random doubles, so leave most bins to the
-   * other keys.
-   */
-  struct Digit {
-    unsigned shift;
-    Key first;
-    size_t bins;
-    size_t Of(Key code) const {
-      const auto high = static_cast<Key>(code >> shift);
-      const auto bin = static_cast<Key>(high > first ? high - first : 0);
-      return std::min<size_t>(bin, bins - 1);
-    }
-  };
-
-  /** Calls `use(bin_of)` with a function that returns the bin of a code: the shortest one that is right for the range. */
-  template <typename Use>
-  static void WithBins(const Digit& digit, Key mask, const Use& use) {
-    if (digit.first == 0 && static_cast<size_t>(mask >> digit.shift) < digit.bins) {
-      const auto bits = static_cast<size_t>(mask >> digit.shift);
-      use([shift = digit.shift, bits](Key code) { return static_cast<size_t>(code >> shift) & bits; });
-    } else {
-      use([digit, mask](Key code) { return digit.Of(code & mask); });
-    }
-  }
-
   /** Sorts codes of a sample into the workspace. @return the codes */
   const Key* Sample(const Range& range, size_t size, Workspace& workspace) const {
     auto* sample = workspace.records.template as<Key>();
@@ -301,51 +270,6 @@ class RadixSort {
       sample[i] &= range.mask;
     }
     return SortPiece(sample, workspace.scratch.template as<Key>(), size, static_cast<Key>(-1), workspace.counters);
-  }
-
-  /**
-   * Returns the digit that spans the codes from `low` to `high`.
-   *
-   * @param lowest first bit that may be a part of it
-   */
-  static Digit DigitOver(Key low, Key high, unsigned lowest, size_t bins) {
-    unsigned shift = lowest;
-    const auto span = [&] { return (uint64_t{high} >> shift) - (uint64_t{low} >> shift); };
-    while (span() >= bins) shift++;
-    const size_t spare = bins - 1 - span();
-    const auto first = static_cast<Key>(low >> shift);
-    return {shift, static_cast<Key>(first - std::min<uint64_t>(first, spare / 2)), bins};
-  }
-
-  /**
-   * Returns the digit by which most keys of a sample fall into bins that fit the cache. It spans the sample without some
-   * of its smallest and largest codes.
-   */
-  static Digit BestDigit(const Range& range, const Key* sample, size_t size) {
-    const size_t trims[] = {0, size / 128, size / 16, size / 4};
-    unsigned bits = std::clamp(HighestBit(range.n / kKeysPerBin | 1), kMinPartitionBits, kMaxPartitionBits);
-    const unsigned lowest = LowestBit(range.mask);
-    const size_t fits = kPiece * size / range.n;
-    Digit best{};
-    size_t least = SIZE_MAX;
-    for (; bits <= kMaxPartitionBits; bits++) {
-      for (size_t front : trims) {
-        for (size_t back : trims) {
-          const Digit digit = DigitOver(sample[front], sample[size - 1 - back], lowest, size_t{1} << bits);
-          size_t beyond = 0;  // keys in bins that do not fit
-          for (size_t i = 0, end; i < size; i = end) {
-            const size_t bin = digit.Of(sample[i]);
-            for (end = i + 1; end < size && digit.Of(sample[end]) == bin;) end++;
-            if (end - i > fits) beyond += end - i;
-          }
-          if (beyond >= least) continue;
-          least = beyond;
-          best = digit;
-          if (beyond <= size / 32) return best;
-        }
-      }
-    }
-    return best;
   }
 
   /**
@@ -389,7 +313,7 @@ class RadixSort {
         return true;
       }
     }
-    const Digit digit = BestDigit(range, sample, sample_size);
+    const auto digit = BestDigit(sample, sample_size, range.mask, range.n, kPiece);
     const size_t bins = digit.bins;
     const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
     const size_t slices = CeilDivide(range.n, slice);
@@ -493,7 +417,7 @@ class RadixSort {
   }
 
   /** Counts the digits of each slice, and finds facts about the range. */
-  Facts Count(const Range& range, size_t slice, size_t slices, Digit digit, uint32_t* counts, Threads& threads) {
+  Facts Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, uint32_t* counts, Threads& threads) {
     std::atomic<Key> varying{0};
     std::atomic<bool> ascending{true}, descending{true};
     Key reference;
@@ -537,8 +461,8 @@ class RadixSort {
   }
 
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
-  void Scatter(const Range& range, size_t first, size_t n, const Digit& digit, const size_t* starts, const Columns& to,
-               Workspace& workspace) {
+  void Scatter(const Range& range, size_t first, size_t n, const Digit<Key>& digit, const size_t* starts,
+               const Columns& to, Workspace& workspace) {
     size_t* next = workspace.next;
     std::copy_n(starts, digit.bins, next);
     BinLines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, arguments_.n);

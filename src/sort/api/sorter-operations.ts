@@ -7,7 +7,7 @@ import { inspectLine } from '../../util/inspect-line.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { ArrayStore } from '../calls/array-store.js';
-import { isListening, publishCall } from '../calls/call-channel.js';
+import { callChannel, publishCall } from '../calls/call-channel.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
 import type { DeviceArray } from '../model/device-array.js';
@@ -63,7 +63,7 @@ export class SorterOperations implements AsyncDisposable {
         c: unknown,
         d: unknown,
       ): unknown {
-        if (!isListening()) return run(this.#context, a, b, c, d);
+        if (!callChannel.hasSubscribers) return run(this.#context, a, b, c, d);
         return this.#publish(name, () => run(this.#context, a, b, c, d) as Promise<unknown>);
       };
       Object.defineProperty(value, 'name', { value: name });

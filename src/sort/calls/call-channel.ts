@@ -29,15 +29,12 @@ interface CallRecord {
   readonly reports: SortReport[];
 }
 
-const calls = channel('clsort:call');
+/** The channel. Callers check `hasSubscribers` themselves, so that a call without a subscriber does not pass this file. */
+export const callChannel = channel('clsort:call');
 const records = new AsyncLocalStorage<CallRecord>();
 
-/** Whether the channel has a subscriber. */
-export const isListening = (): boolean => calls.hasSubscribers;
-
-/** Returns the record of the call that the caller belongs to; undefined without a subscriber. */
-export const currentRecord = (): CallRecord | undefined =>
-  calls.hasSubscribers ? records.getStore() : undefined;
+/** Returns the record of the call that the caller belongs to; undefined if it began without a subscriber. */
+export const currentRecord = (): CallRecord | undefined => records.getStore();
 
 /** Runs a call and publishes its message. Settles as the call does. */
 export async function publishCall<T>(operation: string, run: () => Promise<T>): Promise<T> {
@@ -50,7 +47,7 @@ export async function publishCall<T>(operation: string, run: () => Promise<T>): 
       ...failure,
       seconds: (performance.now() - started) / 1000,
     };
-    calls.publish(message);
+    callChannel.publish(message);
   };
   try {
     const result = await records.run(record, run);

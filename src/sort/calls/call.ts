@@ -17,7 +17,7 @@ import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.j
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { type Outcome, reportDevice, reportOf } from '../model/report.js';
-import { currentRecord } from './call-channel.js';
+import { callChannel, currentRecord } from './call-channel.js';
 import { PlanSelector, Refusal } from './plan-selector.js';
 import { MIN_CHUNK_KEYS } from './policy.js';
 import { sortInChunks } from './sort-in-chunks.js';
@@ -202,7 +202,7 @@ export class Call {
     this.#execution = execution;
     this.settings = context.settings;
     this.columns = context.backend.columns(context.settings);
-    const record = currentRecord();
+    const record = callChannel.hasSubscribers ? currentRecord() : undefined;
     if (record) record.device = reportDevice(context.backend.info);
   }
 
@@ -288,7 +288,7 @@ export class Call {
   #report({ keys: { n, dtype }, settings }: SortJob, started: number, outcome: Outcome): void {
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: n, total: n });
-    const record = currentRecord();
+    const record = callChannel.hasSubscribers ? currentRecord() : undefined;
     if (!record && !settings.onReport) return;
     const report = reportOf({ n, dtype, started, outcome, info: this.#context.backend.info });
     record?.reports.push(report);

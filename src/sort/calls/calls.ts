@@ -8,7 +8,7 @@ import { type HostJob, isHostJob, requestOf, type SortJob, valueBytesOf } from '
 import { needsDevice, type SortSettings } from '../model/options.js';
 import type { Plan } from '../model/plan.js';
 import { Execution, type ExecutionBody } from './call.js';
-import { currentRecord } from './call-channel.js';
+import { callChannel, currentRecord } from './call-channel.js';
 import { type CallScheduler, Dependency, failedInputError, isPromise } from './call-scheduler.js';
 import { DueTests } from './due-tests.js';
 import { MAX_BYTES_WHILE_COMPILING } from './policy.js';
@@ -160,7 +160,7 @@ export class Calls {
     const { n, dependency, onHost } = task;
     const session = this.sessionFor(task);
     const { backend } = session;
-    const record = currentRecord();
+    const record = callChannel.hasSubscribers ? currentRecord() : undefined;
     if (record) record.n += n;
     let execution: Promise<T>;
     if (!onHost && canOverlap(task)) {
