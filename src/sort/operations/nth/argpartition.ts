@@ -1,17 +1,16 @@
-import { newArray } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
-import { type Column, column, wordsOf } from '../../model/column.js';
+import { type Column, column } from '../../model/column.js';
 import { type Awaitable, type Positions, readKeys, taskOf } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
 import { MAX_PIVOTS } from '../policy.js';
 import { SEARCH_SORTED } from '../search-sorted/search-sorted.js';
 import { type NthOptions, parseNth, readPositions } from './nth.js';
-import { keysAtRanks } from './ranks.js';
+import { columnOfBits, keysAtRanks } from './ranks.js';
 
 export interface Argpartition {
   /**
@@ -114,11 +113,8 @@ function pivotsOf({ dtype, info }: Column, keys: readonly bigint[], nan: 'first'
   const codes = new Set(keys.flatMap((bits) => [encode(codec, bits), encode(codec, bits) + 1n]));
   codes.delete(1n << BigInt(info.width));
   const ascending = [...codes].sort((a, b) => (a < b ? -1 : 1));
-  const pivots = column(dtype, ascending.length, newArray(dtype, ascending.length));
-  const words = wordsOf(pivots) as { [i: number]: unknown };
-  for (const [i, code] of ascending.entries()) {
-    const bits = decode(codec, code);
-    words[i] = info.width === 64 ? bits : Number(bits);
-  }
-  return pivots;
+  return columnOfBits(
+    { dtype, info },
+    ascending.map((code) => decode(codec, code)),
+  );
 }

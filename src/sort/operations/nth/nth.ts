@@ -1,10 +1,9 @@
-import { newArray } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyValue } from '../../../keys/value.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import type { Keys } from '../../calls/array-store.js';
 import { assertIndexable } from '../../model/array-assertions.js';
-import { column, wordsOf } from '../../model/column.js';
+import { column } from '../../model/column.js';
 import { type CheckedOptions, requireOptionsObject, type SortSettings } from '../../model/options.js';
 import {
   type Awaitable,
@@ -16,7 +15,7 @@ import {
 } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
-import { keysAtRanks } from './ranks.js';
+import { columnOfBits, keysAtRanks } from './ranks.js';
 
 /** Options of `nth`, `quantile`, `median` and `argpartition`. */
 export type NthOptions = CheckedOptions & {
@@ -101,9 +100,7 @@ export const runNth = (
       return calls.execute<never>(taskOf('topK', input, settings, array, dependency), async (call) => {
         const bits = await keysAtRanks(call, input, ranks);
         if (!list) return () => keyValue(bits[0] as bigint, input.info) as never;
-        const found = column(input.dtype, ranks.length, newArray(input.dtype, ranks.length));
-        const words = wordsOf(found) as { [i: number]: unknown };
-        for (const [i, word] of bits.entries()) words[i] = input.info.width === 64 ? word : Number(word);
+        const found = columnOfBits(input, bits);
         const at = column('u32', ranks.length, Uint32Array.from(ranks.keys()));
         const [from, positions] = [await call.bindInput(found), await call.bindInput(at)];
         const to = column(input.dtype, ranks.length, list.place);

@@ -9,6 +9,17 @@ import { COMPACT } from '../select/selection.js';
 /** The order of the codes: ascending, NaN last. */
 const BY_CODE = { descending: false, nan: 'last' } as const;
 
+/** Returns a column in host memory of keys that are given by their bits. */
+export function columnOfBits(
+  { dtype, info }: Pick<Column, 'dtype' | 'info'>,
+  keys: readonly bigint[],
+): Column {
+  const made = column(dtype, keys.length, newArray(dtype, keys.length));
+  const words = wordsOf(made) as { [i: number]: unknown };
+  for (const [i, bits] of keys.entries()) words[i] = info.width === 64 ? bits : Number(bits);
+  return made;
+}
+
 /**
  * Finds the keys that a sort would put at some ranks, and waits for them.
  *
