@@ -478,6 +478,10 @@ void Exports::Set(const char* name, v8::FunctionCallback callback) {
   Nan::Set(target_, key, function);
 }
 
+std::string FunctionName(const char* verb, Kind kind) {
+  return std::string("cl") + verb + NameOf(kind) + (kind == Kind::kCommandBuffer ? "KHR" : "");
+}
+
 void RetainHandle(Call& call, Kind kind) {
   auto object = call.Handle(0, kind);
   if (!call.ok() || !call.Check(Retain(kind, object->platform, object->raw))) return;

@@ -307,6 +307,23 @@ void RetainHandle(Call& call, Kind kind);
 /** Releases one reference of a handle: the release… functions of all reference-counted kinds. */
 void ReleaseHandle(Call& call, Kind kind);
 
+/** Returns the name of the OpenCL function that does `verb` to objects of a kind. */
+std::string FunctionName(const char* verb, Kind kind);
+
+template <Kind kind>
+NAN_METHOD(RetainObject) {
+  static const std::string name = FunctionName("Retain", kind);
+  Call call(info, name.c_str());
+  RetainHandle(call, kind);
+}
+
+template <Kind kind>
+NAN_METHOD(ReleaseObject) {
+  static const std::string name = FunctionName("Release", kind);
+  Call call(info, name.c_str());
+  ReleaseHandle(call, kind);
+}
+
 }  // namespace clsort
 
 #endif

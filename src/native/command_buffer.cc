@@ -79,16 +79,6 @@ NAN_METHOD(CreateCommandBufferKHR) {
   call.Return(handle);
 }
 
-NAN_METHOD(RetainCommandBufferKHR) {
-  Call call(info, "clRetainCommandBufferKHR");
-  RetainHandle(call, Kind::kCommandBuffer);
-}
-
-NAN_METHOD(ReleaseCommandBufferKHR) {
-  Call call(info, "clReleaseCommandBufferKHR");
-  ReleaseHandle(call, Kind::kCommandBuffer);
-}
-
 NAN_METHOD(FinalizeCommandBufferKHR) {
   Call call(info, "clFinalizeCommandBufferKHR");
   auto handle = call.Handle(0, Kind::kCommandBuffer);
@@ -423,8 +413,8 @@ cl_int ReleaseRecording(void* recording) {
 
 void ExportCommandBuffer(Exports& exports) {
   exports.Set<CreateCommandBufferKHR>("createCommandBufferKHR");
-  exports.Set<RetainCommandBufferKHR>("retainCommandBufferKHR");
-  exports.Set<ReleaseCommandBufferKHR>("releaseCommandBufferKHR");
+  exports.Set<RetainObject<Kind::kCommandBuffer>>("retainCommandBufferKHR");
+  exports.Set<ReleaseObject<Kind::kCommandBuffer>>("releaseCommandBufferKHR");
   exports.Set<FinalizeCommandBufferKHR>("finalizeCommandBufferKHR");
   exports.Set<EnqueueCommandBufferKHR>("enqueueCommandBufferKHR");
   exports.Set<CommandBarrierWithWaitListKHR>("commandBarrierWithWaitListKHR");

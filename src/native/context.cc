@@ -156,26 +156,9 @@ NAN_METHOD(CreateContextFromType) {
   ReturnContext(call, status, context, platform, notify);
 }
 
-NAN_METHOD(RetainContext) {
-  Call call(info, "clRetainContext");
-  RetainHandle(call, Kind::kContext);
-}
-
-NAN_METHOD(ReleaseContext) {
-  Call call(info, "clReleaseContext");
-  ReleaseHandle(call, Kind::kContext);
-}
-
 NAN_METHOD(GetContextInfo) {
   Call call(info, "clGetContextInfo");
-  auto context = call.Handle(0, Kind::kContext);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kContextInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetContextInfo(context->As<cl_context>(), name, bytes, value, needed);
-      },
-      context ? context->platform : nullptr);
+  ReturnInfoOf<cl_context>(call, Kind::kContext, kContextInfo, api.clGetContextInfo);
 }
 
 void CL_CALLBACK OnContextDestroyed(cl_context, void* user_data) { PostOneShot(user_data); }
@@ -197,8 +180,8 @@ NAN_METHOD(SetContextDestructorCallback) {
 void ExportContext(Exports& exports) {
   exports.Set<CreateContext>("createContext");
   exports.Set<CreateContextFromType>("createContextFromType");
-  exports.Set<RetainContext>("retainContext");
-  exports.Set<ReleaseContext>("releaseContext");
+  exports.Set<RetainObject<Kind::kContext>>("retainContext");
+  exports.Set<ReleaseObject<Kind::kContext>>("releaseContext");
   exports.Set<GetContextInfo>("getContextInfo");
   exports.Set<SetContextDestructorCallback>("setContextDestructorCallback");
 }

@@ -144,14 +144,7 @@ NAN_METHOD(GetDeviceIDs) {
 
 NAN_METHOD(GetDeviceInfo) {
   Call call(info, "clGetDeviceInfo");
-  auto device = call.Handle(0, Kind::kDevice);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kDeviceInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetDeviceInfo(device->As<cl_device_id>(), name, bytes, value, needed);
-      },
-      device ? device->platform : nullptr);
+  ReturnInfoOf<cl_device_id>(call, Kind::kDevice, kDeviceInfo, api.clGetDeviceInfo);
 }
 
 NAN_METHOD(CreateSubDevices) {

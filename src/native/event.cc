@@ -43,28 +43,14 @@ NAN_METHOD(WaitForEventsAsync) {
 
 NAN_METHOD(GetEventInfo) {
   Call call(info, "clGetEventInfo");
-  auto event = call.Handle(0, Kind::kEvent);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kEventInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetEventInfo(event->As<cl_event>(), name, bytes, value, needed);
-      },
-      event ? event->platform : nullptr);
+  ReturnInfoOf<cl_event>(call, Kind::kEvent, kEventInfo, api.clGetEventInfo);
   // A program that polls may reuse the memory as soon as it sees that the command has ended.
   call.environment().in_flight().Sweep();
 }
 
 NAN_METHOD(GetEventProfilingInfo) {
   Call call(info, "clGetEventProfilingInfo");
-  auto event = call.Handle(0, Kind::kEvent);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kProfilingInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetEventProfilingInfo(event->As<cl_event>(), name, bytes, value, needed);
-      },
-      event ? event->platform : nullptr);
+  ReturnInfoOf<cl_event>(call, Kind::kEvent, kProfilingInfo, api.clGetEventProfilingInfo);
 }
 
 /**
@@ -109,16 +95,6 @@ NAN_METHOD(SetUserEventStatus) {
   event->SetOpenUserEvent(false);
   call.environment().waits().AskSoon();
   call.ReturnSuccess();
-}
-
-NAN_METHOD(RetainEvent) {
-  Call call(info, "clRetainEvent");
-  RetainHandle(call, Kind::kEvent);
-}
-
-NAN_METHOD(ReleaseEvent) {
-  Call call(info, "clReleaseEvent");
-  ReleaseHandle(call, Kind::kEvent);
 }
 
 /** Calls a JavaScript callback, with the error if the command failed. */
@@ -173,8 +149,8 @@ void ExportEvent(Exports& exports) {
   exports.Set<GetEventProfilingInfo>("getEventProfilingInfo");
   exports.Set<CreateUserEvent>("createUserEvent");
   exports.Set<SetUserEventStatus>("setUserEventStatus");
-  exports.Set<RetainEvent>("retainEvent");
-  exports.Set<ReleaseEvent>("releaseEvent");
+  exports.Set<RetainObject<Kind::kEvent>>("retainEvent");
+  exports.Set<ReleaseObject<Kind::kEvent>>("releaseEvent");
   exports.Set<SetEventCallback>("setEventCallback");
 }
 

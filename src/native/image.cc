@@ -304,14 +304,7 @@ NAN_METHOD(GetSupportedImageFormats) {
 
 NAN_METHOD(GetImageInfo) {
   Call call(info, "clGetImageInfo");
-  auto image = call.Handle(0, Kind::kMemObject);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kImageInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetImageInfo(image->As<cl_mem>(), name, bytes, value, needed);
-      },
-      image ? image->platform : nullptr);
+  ReturnInfoOf<cl_mem>(call, Kind::kMemObject, kImageInfo, api.clGetImageInfo);
 }
 
 }  // namespace

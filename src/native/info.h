@@ -44,6 +44,17 @@ using InfoQuery = std::function<cl_int(size_t bytes, void* value, size_t* bytes_
 void ReturnInfo(Call& call, cl_uint name, const std::vector<InfoRow>& table, const InfoQuery& query,
                 Platform* platform);
 
+/** The get…Info functions of a handle and a name; T is the OpenCL type of the handle. */
+template <typename T, typename Function>
+void ReturnInfoOf(Call& call, Kind kind, const std::vector<InfoRow>& table, const Function& function) {
+  auto object = call.Handle(0, kind);
+  cl_uint name = call.Uint(1);
+  ReturnInfo(
+      call, name, table,
+      [&](size_t bytes, void* value, size_t* needed) { return function(object->As<T>(), name, bytes, value, needed); },
+      object ? object->platform : nullptr);
+}
+
 /** Queries the devices of a context. @return the status of clGetContextInfo */
 cl_int DevicesOf(cl_context context, std::vector<cl_device_id>* devices);
 

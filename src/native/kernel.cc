@@ -111,16 +111,6 @@ NAN_METHOD(CloneKernel) {
   call.Return(handle);
 }
 
-NAN_METHOD(RetainKernel) {
-  Call call(info, "clRetainKernel");
-  RetainHandle(call, Kind::kKernel);
-}
-
-NAN_METHOD(ReleaseKernel) {
-  Call call(info, "clReleaseKernel");
-  ReleaseHandle(call, Kind::kKernel);
-}
-
 NAN_METHOD(SetKernelArg) {
   Call call(info, "clSetKernelArg");
   auto kernel = call.Handle(0, Kind::kKernel);
@@ -174,14 +164,7 @@ NAN_METHOD(SetKernelExecInfo) {
 
 NAN_METHOD(GetKernelInfo) {
   Call call(info, "clGetKernelInfo");
-  auto kernel = call.Handle(0, Kind::kKernel);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kKernelInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetKernelInfo(kernel->As<cl_kernel>(), name, bytes, value, needed);
-      },
-      kernel ? kernel->platform : nullptr);
+  ReturnInfoOf<cl_kernel>(call, Kind::kKernel, kKernelInfo, api.clGetKernelInfo);
 }
 
 NAN_METHOD(GetKernelArgInfo) {
@@ -301,8 +284,8 @@ void ExportKernel(Exports& exports) {
   exports.Set<CreateKernel>("createKernel");
   exports.Set<CreateKernelsInProgram>("createKernelsInProgram");
   exports.Set<CloneKernel>("cloneKernel");
-  exports.Set<RetainKernel>("retainKernel");
-  exports.Set<ReleaseKernel>("releaseKernel");
+  exports.Set<RetainObject<Kind::kKernel>>("retainKernel");
+  exports.Set<ReleaseObject<Kind::kKernel>>("releaseKernel");
   exports.Set<SetKernelArg>("setKernelArg");
   exports.Set<SetKernelArgSVMPointer>("setKernelArgSVMPointer");
   exports.Set<SetKernelExecInfo>("setKernelExecInfo");

@@ -97,26 +97,9 @@ NAN_METHOD(CreateSubBuffer) {
   call.ReturnHandle(status, Kind::kMemObject, part, buffer->platform);
 }
 
-NAN_METHOD(RetainMemObject) {
-  Call call(info, "clRetainMemObject");
-  RetainHandle(call, Kind::kMemObject);
-}
-
-NAN_METHOD(ReleaseMemObject) {
-  Call call(info, "clReleaseMemObject");
-  ReleaseHandle(call, Kind::kMemObject);
-}
-
 NAN_METHOD(GetMemObjectInfo) {
   Call call(info, "clGetMemObjectInfo");
-  auto memory = call.Handle(0, Kind::kMemObject);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kMemInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetMemObjectInfo(memory->As<cl_mem>(), name, bytes, value, needed);
-      },
-      memory ? memory->platform : nullptr);
+  ReturnInfoOf<cl_mem>(call, Kind::kMemObject, kMemInfo, api.clGetMemObjectInfo);
 }
 
 void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOneShot(user_data); }
@@ -167,8 +150,8 @@ void ExportMemObject(Exports& exports) {
   exports.Set<CreateBuffer>("createBuffer");
   exports.Set<CreateBufferWithProperties>("createBufferWithProperties");
   exports.Set<CreateSubBuffer>("createSubBuffer");
-  exports.Set<RetainMemObject>("retainMemObject");
-  exports.Set<ReleaseMemObject>("releaseMemObject");
+  exports.Set<RetainObject<Kind::kMemObject>>("retainMemObject");
+  exports.Set<ReleaseObject<Kind::kMemObject>>("releaseMemObject");
   exports.Set<GetMemObjectInfo>("getMemObjectInfo");
   exports.Set<SetMemObjectDestructorCallback>("setMemObjectDestructorCallback");
 }

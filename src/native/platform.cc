@@ -36,14 +36,7 @@ NAN_METHOD(GetPlatformIDs) {
 
 NAN_METHOD(GetPlatformInfo) {
   Call call(info, "clGetPlatformInfo");
-  auto platform = call.Handle(0, Kind::kPlatform);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kPlatformInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetPlatformInfo(platform->As<cl_platform_id>(), name, bytes, value, needed);
-      },
-      platform ? platform->platform : nullptr);
+  ReturnInfoOf<cl_platform_id>(call, Kind::kPlatform, kPlatformInfo, api.clGetPlatformInfo);
 }
 
 NAN_METHOD(UnloadPlatformCompiler) {

@@ -146,16 +146,6 @@ NAN_METHOD(CreateProgramWithBuiltInKernels) {
   call.ReturnHandle(status, Kind::kProgram, program, context->platform);
 }
 
-NAN_METHOD(RetainProgram) {
-  Call call(info, "clRetainProgram");
-  RetainHandle(call, Kind::kProgram);
-}
-
-NAN_METHOD(ReleaseProgram) {
-  Call call(info, "clReleaseProgram");
-  ReleaseHandle(call, Kind::kProgram);
-}
-
 constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
 
 bool HasSource(const Object& program) {
@@ -534,8 +524,8 @@ void ExportProgram(Exports& exports) {
   exports.Set<CreateProgramWithBinary>("createProgramWithBinary");
   exports.Set<CreateProgramWithIL>("createProgramWithIL");
   exports.Set<CreateProgramWithBuiltInKernels>("createProgramWithBuiltInKernels");
-  exports.Set<RetainProgram>("retainProgram");
-  exports.Set<ReleaseProgram>("releaseProgram");
+  exports.Set<RetainObject<Kind::kProgram>>("retainProgram");
+  exports.Set<ReleaseObject<Kind::kProgram>>("releaseProgram");
   exports.Set<BuildProgram>("buildProgram");
   exports.Set<BuildProgramAsync>("buildProgramAsync");
   exports.Set<CompileProgram>("compileProgram");

@@ -56,26 +56,9 @@ NAN_METHOD(CreateCommandQueueWithProperties) {
   call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
 }
 
-NAN_METHOD(RetainCommandQueue) {
-  Call call(info, "clRetainCommandQueue");
-  RetainHandle(call, Kind::kCommandQueue);
-}
-
-NAN_METHOD(ReleaseCommandQueue) {
-  Call call(info, "clReleaseCommandQueue");
-  ReleaseHandle(call, Kind::kCommandQueue);
-}
-
 NAN_METHOD(GetCommandQueueInfo) {
   Call call(info, "clGetCommandQueueInfo");
-  auto queue = call.Handle(0, Kind::kCommandQueue);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kQueueInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetCommandQueueInfo(queue->As<cl_command_queue>(), name, bytes, value, needed);
-      },
-      queue ? queue->platform : nullptr);
+  ReturnInfoOf<cl_command_queue>(call, Kind::kCommandQueue, kQueueInfo, api.clGetCommandQueueInfo);
 }
 
 NAN_METHOD(SetCommandQueueProperty) {
@@ -178,8 +161,8 @@ Retained MakeMarker(const Object& queue) {
 void ExportCommandQueue(Exports& exports) {
   exports.Set<CreateCommandQueue>("createCommandQueue");
   exports.Set<CreateCommandQueueWithProperties>("createCommandQueueWithProperties");
-  exports.Set<RetainCommandQueue>("retainCommandQueue");
-  exports.Set<ReleaseCommandQueue>("releaseCommandQueue");
+  exports.Set<RetainObject<Kind::kCommandQueue>>("retainCommandQueue");
+  exports.Set<ReleaseObject<Kind::kCommandQueue>>("releaseCommandQueue");
   exports.Set<GetCommandQueueInfo>("getCommandQueueInfo");
   exports.Set<SetCommandQueueProperty>("setCommandQueueProperty");
   exports.Set<SetDefaultDeviceCommandQueue>("setDefaultDeviceCommandQueue");

@@ -34,26 +34,9 @@ NAN_METHOD(CreateSamplerWithProperties) {
   call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
 }
 
-NAN_METHOD(RetainSampler) {
-  Call call(info, "clRetainSampler");
-  RetainHandle(call, Kind::kSampler);
-}
-
-NAN_METHOD(ReleaseSampler) {
-  Call call(info, "clReleaseSampler");
-  ReleaseHandle(call, Kind::kSampler);
-}
-
 NAN_METHOD(GetSamplerInfo) {
   Call call(info, "clGetSamplerInfo");
-  auto sampler = call.Handle(0, Kind::kSampler);
-  cl_uint name = call.Uint(1);
-  ReturnInfo(
-      call, name, kSamplerInfo,
-      [&](size_t bytes, void* value, size_t* needed) {
-        return api.clGetSamplerInfo(sampler->As<cl_sampler>(), name, bytes, value, needed);
-      },
-      sampler ? sampler->platform : nullptr);
+  ReturnInfoOf<cl_sampler>(call, Kind::kSampler, kSamplerInfo, api.clGetSamplerInfo);
 }
 
 }  // namespace
@@ -61,8 +44,8 @@ NAN_METHOD(GetSamplerInfo) {
 void ExportSampler(Exports& exports) {
   exports.Set<CreateSampler>("createSampler");
   exports.Set<CreateSamplerWithProperties>("createSamplerWithProperties");
-  exports.Set<RetainSampler>("retainSampler");
-  exports.Set<ReleaseSampler>("releaseSampler");
+  exports.Set<RetainObject<Kind::kSampler>>("retainSampler");
+  exports.Set<ReleaseObject<Kind::kSampler>>("releaseSampler");
   exports.Set<GetSamplerInfo>("getSamplerInfo");
 }
 
