@@ -911,7 +911,7 @@ export const KERNELS = [
   },
   {
     name: 'queue: deferred commands are enqueued after later ones',
-    file: 'src/device/queue/queue.ts',
+    file: 'src/device/queue/command-queue.ts',
     find: `    this.enqueueDeferred();
     this.#timeline.enqueue();`,
     replace: '    this.#timeline.enqueue();',

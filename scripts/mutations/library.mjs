@@ -292,14 +292,14 @@ export const LIBRARY = [
   },
   {
     name: 'queue: pending launches are not submitted before a read',
-    file: 'src/device/queue/queue.ts',
+    file: 'src/device/queue/command-queue.ts',
     find: 'if (this.#launches.length === 0) return;\n    const stages',
     replace: 'if (this.#launches.length < 2) return;\n    const stages',
     tests: [tests('device/queue/queue')],
   },
   {
     name: 'queue: rejected launches throw before the wait',
-    file: 'src/device/queue/queue.ts',
+    file: 'src/device/queue/command-queue.ts',
     find: 'this.flushSoon();\n    const position',
     replace: 'this.flush();\n    const position',
     tests: [tests('device/queue/queue')],
@@ -781,10 +781,10 @@ export const LIBRARY = [
   },
   {
     name: 'queue: a scheduled flush never runs',
-    file: 'src/device/queue/queue.ts',
-    find: `this.#flushScheduled = false;
-        this.#tryFlush();`,
-    replace: 'this.#flushScheduled = false;',
+    file: 'src/device/queue/command-queue.ts',
+    find: `this.flushScheduled = false;
+        this.tryFlush();`,
+    replace: 'this.flushScheduled = false;',
     tests: [tests('device/queue/queue')],
   },
   {

@@ -1,5 +1,7 @@
 import type * as cl from '../../opencl/index.js';
+import { UnsupportedError } from '../../util/errors.js';
 import { Buffer } from '../memory/buffer.js';
+import type { Capabilities } from '../platform/capabilities.js';
 import type { Kernel } from '../programs/program.js';
 
 /** A scalar by value. */
@@ -35,6 +37,46 @@ export function vector(data: Uint8Array | Uint32Array | BigUint64Array): KernelA
   const Data = data.constructor as new (memory: ArrayBuffer, offset: number, length: number) => Uint8Array;
   new Data(VECTOR_MEMORY, 0, data.length).set(data as Uint8Array); // stands for all three types
   return { bytes: VECTOR.slice(0, data.byteLength) };
+}
+
+export interface Launch {
+  /** Work-items in each dimension. */
+  readonly global: number | readonly number[];
+  /** Work-items of a group in each dimension; default: chosen by the driver. */
+  readonly local?: number | readonly number[];
+  /** Name in the stage table; default: the kernel's name. */
+  readonly stage?: string;
+  /** Number of the pass that the launch belongs to. */
+  readonly pass?: number;
+}
+
+export const listOf = (range: number | readonly number[]): readonly number[] =>
+  typeof range === 'number' ? [range] : range;
+const product = (range: readonly number[]): number => range.reduce((a, b) => a * b, 1);
+
+/** @throws UnsupportedError when a work-group or its local memory exceeds the device's limit */
+export function assertLaunchable(
+  { reportsGroupLimit, maxWorkGroup, groupLocalBytes }: Capabilities,
+  kernel: Kernel,
+  args: readonly KernelArgument[],
+  localSize: readonly number[] | null,
+): void {
+  const items = localSize === null ? 1 : product(localSize);
+  const limit = reportsGroupLimit ? kernel.workGroupLimit : maxWorkGroup;
+  if (items > limit) {
+    throw new UnsupportedError(
+      `cannot launch kernel ${kernel.name}: its work-groups have ${items} work-items, and the device allows ${limit}`,
+    );
+  }
+  const bytes = args.reduce(
+    (sum, arg) => sum + ('localBytes' in arg ? arg.localBytes : 0),
+    kernel.localBytes,
+  );
+  if (bytes > groupLocalBytes) {
+    throw new UnsupportedError(
+      `cannot launch kernel ${kernel.name}: it needs ${bytes} bytes of local memory, and a work-group has ${groupLocalBytes}`,
+    );
+  }
 }
 
 const ARGUMENT = { buffer: 0, bytes: 1, local: 2 } as const;
