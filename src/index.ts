@@ -90,3 +90,4 @@ export { topK } from './sort/operations/top-k/top-k.js';
 export { type Distinct, type UniqueColumns, unique } from './sort/operations/unique/unique.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
 export * from './util/errors.js';
+export type { PreparationMessage } from './util/preparation-channel.js';

@@ -1,4 +1,6 @@
-/** The program of a process that measures the first calls of the library. It loads nothing before it measures. */
+/** The program of a process that measures the first calls of the library. It loads nothing of it before it measures. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { PreparationMessage } from '../util/preparation-channel.js';
 import type { FirstCall, FirstRequest, FirstTimes } from './first.js';
 
 type Library = typeof import('../index.js');
@@ -61,12 +63,19 @@ async function measure({ library, device, call, calls }: FirstRequest): Promise<
   const opening = performance.now();
   const sorter = await Sorter.open({ device });
   const opened = seconds(opening);
+  const prepared = { build: 0, 'self-test': 0 };
+  const onPreparation = (message: unknown): void => {
+    const { step, seconds: spent } = message as PreparationMessage;
+    prepared[step] += spent;
+  };
+  subscribe('clsort:preparation', onPreparation);
   const times: number[] = [];
   const results: unknown[] = [];
   for (let i = 0; i < calls; i++) {
     const started = performance.now();
     const result = await run(sorter, keys);
     times.push(seconds(started));
+    unsubscribe('clsort:preparation', onPreparation);
     if (i === 0 || i === calls - 1) results.push(result);
   }
   await sorter.close();
@@ -75,6 +84,7 @@ async function measure({ library, device, call, calls }: FirstRequest): Promise<
   await host.close();
   return {
     ...{ import: imported, open: opened, first: times[0] ?? 0, second: times[1] ?? 0 },
+    ...{ build: prepared.build, selfTest: prepared['self-test'] },
     ...{ last: times.at(-1) ?? 0, ok: results.every((result) => isSame(result, expected)) },
   };
 }

@@ -34,6 +34,9 @@ export interface FirstTimes {
   readonly import: number;
   readonly open?: number;
   readonly first: number;
+  /** Seconds of the first call in which programs were built, and kernels tested. */
+  readonly build?: number;
+  readonly selfTest?: number;
   readonly second: number;
   readonly last: number;
   readonly ok: boolean;
@@ -248,13 +251,14 @@ export const firstHeadings = [
     'import ms',
     'open ms',
     'first ms',
-    'second ms',
+    'build ms',
+    'self-test ms',
   ],
-  ...['last ms', 'command ms', 'reason'],
+  ...['second ms', 'last ms', 'command ms', 'reason'],
 ];
 
 export const firstCells = (row: FirstRow): string[] => [
   ...[row.operation, row.dtype, String(row.n), row.by, row.caches, row.result],
-  ...[row.import, row.open, row.first, row.second, row.last, row.command].map(text),
+  ...[row.import, row.open, row.first, row.build, row.selfTest, row.second, row.last, row.command].map(text),
   row.reason ?? '',
 ];

@@ -1,8 +1,8 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { Device } from '../device/device.js';
 import { findDevices } from '../device/platform/platform.js';
 import { selectDevice } from '../device/platform/select-device.js';
-import { Program } from '../device/programs/program.js';
 import { type Distribution, generate } from '../io/operations/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
@@ -11,6 +11,7 @@ import type { SortOptions } from '../sort/model/options.js';
 import type { SortReport } from '../sort/model/report.js';
 import { hostChecksum } from '../sort/verification/checksum.js';
 import { MismatchError, UnsupportedError } from '../util/errors.js';
+import type { PreparationMessage } from '../util/preparation-channel.js';
 import type { Mode } from './modes.js';
 import { slowerRows, type Timing, timing } from './statistics.js';
 
@@ -140,9 +141,15 @@ export async function measureSort(
   try {
     const keys = generate({ dtype, count: n, distribution, seed: SEED });
     // Verification on the device is not timed; timed results must equal the verified one.
-    const compiledBefore = Program.buildSeconds;
-    const first = await host(sort, keys, { verify: checked === 'device' });
-    const compileSeconds = Program.buildSeconds - compiledBefore;
+    let compileSeconds = 0;
+    const onPreparation = (message: unknown): void => {
+      const { step, seconds } = message as PreparationMessage;
+      if (step === 'build') compileSeconds += seconds;
+    };
+    subscribe('clsort:preparation', onPreparation);
+    const first = await host(sort, keys, { verify: checked === 'device' }).finally(() =>
+      unsubscribe('clsort:preparation', onPreparation),
+    );
     let made = sort.algorithm === 'auto' ? undefined : sort.algorithm;
     const replaced = ({ report: { algorithm } }: Sorted): SortRow | undefined =>
       made === undefined || algorithm === made

@@ -3,6 +3,7 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { powerAtLeast } from '../util/powers.js';
+import { publishPreparation } from '../util/preparation-channel.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
 
 /** Launch numbers before they repeat: see STATE_TAG in cl/state_words.clh. */
@@ -82,7 +83,7 @@ async function recordedSelfTest(
   const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
   const known = readSelfTestRecord(parts);
   if (known) return known.ok;
-  const ok = await test();
+  const ok = await publishPreparation('self-test', name, test);
   storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
   return ok;
 }

@@ -6,7 +6,7 @@ import { clsort } from '../cli/cli.js';
 const test = ava.serial; // each starts processes
 
 test('bench first measures processes with empty and with filled caches', async (t) => {
-  const args = ['--device', 'cpu', '--count', '1000', '--operation', 'scan', '--json'];
+  const args = ['--device', 'cpu', '--count', '1000', '--operation', 'argsort', '--json'];
   const { code, out, err } = await clsort(['bench', 'first', ...args]);
   t.is(code, 0, err + out);
   const { schema, calls, rows }: FirstBench = JSON.parse(out);
@@ -21,6 +21,9 @@ test('bench first measures processes with empty and with filled caches', async (
     t.is(row.result, 'ok', row.reason);
     for (const name of ['import', 'open', 'first', 'second', 'last', 'command'] as const)
       t.true((row[name] ?? 0) > 0, name);
+    t.true((row.build ?? 0) > 0);
+    t.is((row.selfTest ?? 0) > 0, row.caches === 'cold');
+    t.true((row.build ?? 0) + (row.selfTest ?? 0) < (row.first ?? 0) + 0.01);
   }
   for (const { by, result, reason } of rows) t.true(['ok', 'missing'].includes(result), `${by}: ${reason}`);
 });

@@ -1,5 +1,6 @@
 import * as cl from '../../opencl/index.js';
 import { BuildError, UnsupportedError } from '../../util/errors.js';
+import { publishPreparation } from '../../util/preparation-channel.js';
 import { toNumber } from '../platform/platform.js';
 import { statusOf, typedError } from '../platform/status.js';
 import type { ProgramCache, ProgramText } from './program-cache.js';
@@ -54,8 +55,6 @@ export interface ProgramTarget {
 
 /** A built program. Its kernels are created once and cached. */
 export class Program {
-  /** Seconds in which all programs of this process were compiled or loaded. Builds that overlap count separately. */
-  static buildSeconds = 0;
   readonly #handle: cl.Program;
   readonly #device: cl.Device;
   readonly #kernels = new Map<string, Kernel>();
@@ -75,13 +74,8 @@ export class Program {
    * @param name name of the program in error messages
    * @throws BuildError with `details.log` when the program does not compile
    */
-  static async build(target: ProgramTarget, text: ProgramText, name: string): Promise<Program> {
-    const started = performance.now();
-    try {
-      return await Program.#build(target, text, name);
-    } finally {
-      Program.buildSeconds += (performance.now() - started) / 1000;
-    }
+  static build(target: ProgramTarget, text: ProgramText, name: string): Promise<Program> {
+    return publishPreparation('build', name, () => Program.#build(target, text, name));
   }
 
   static async #build(

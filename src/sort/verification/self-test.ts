@@ -9,6 +9,7 @@ import { type HostColumn, keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec, type Order } from '../../keys/key-codec.js';
 import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
+import { publishPreparation } from '../../util/preparation-channel.js';
 import { Random } from '../../util/random.js';
 import {
   readSelfTestRecord,
@@ -94,7 +95,8 @@ export async function selfTest(
   };
   for (;;) {
     try {
-      return store(await runSelfTest(algorithm, defersStress));
+      const run = () => runSelfTest(algorithm, defersStress);
+      return store(await publishPreparation('self-test', algorithm.name, run));
     } catch (error) {
       if (!(error instanceof DeviceLostError || error instanceof MemoryError)) throw error;
       const lost = error instanceof DeviceLostError || !(await isResponsive(algorithm.device));
