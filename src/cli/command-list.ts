@@ -9,8 +9,7 @@ export const COMMANDS = {
   batch: { command: 'batch <jobs>', describe: 'Sort many files listed in a manifest' },
   bench: {
     command: 'bench <what> [of]',
-    describe:
-      'Benchmark sorts, calls, first results, or the ladders of the lectures',
+    describe: 'Benchmark sorts, calls, first results, or the ladders of the lectures',
   },
   check: { command: 'check <file>', describe: 'Check that a file is sorted' },
   info: {
