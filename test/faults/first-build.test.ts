@@ -88,6 +88,16 @@ test.serial('a compiler of a real sort that ends the process ends the child only
   t.regex((await sortOn(newCache(), { variables })).result, /^UnsupportedError: .*SIGABRT/);
 });
 
+for (const kernel of ['reduce_once', 'scan_once', 'compact_once']) {
+  test.serial(
+    `a compiler of the primitive ${kernel} that ends the process ends the child only`,
+    async (t) => {
+      const variables = { CLSORT_LAYER_ABORT_BUILD: kernel };
+      t.regex((await sortOn(newCache(), { variables })).result, /^UnsupportedError: .*SIGABRT/);
+    },
+  );
+}
+
 test.serial('a compiler that hangs is ended at the deadline', async (t) => {
   const started = performance.now();
   const variables = { CLSORT_LAYER_HANG_BUILD: 'driver_probe.cl' };
