@@ -17,6 +17,8 @@ import { fetchNode } from './node-releases.mjs';
 const PACKAGES = [
   ...['ca-certificates', 'ocl-icd-libopencl1', 'procps'],
   ...['pocl-opencl-icd', 'mesa-opencl-icd', 'mesa-vulkan-drivers'],
+  // For the fault layer of the tests.
+  ...['g++', 'opencl-headers'],
 ];
 
 /** Variables with which rusticl offers a device on the CPU. */

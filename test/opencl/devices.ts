@@ -20,6 +20,8 @@ export interface Opened {
   /** 110 for OpenCL 1.1, and so on. */
   readonly version: number;
   readonly images: boolean;
+  /** Major version of the driver. */
+  readonly driver: number;
   /** The driver requires all calls from one thread: no workers and no open user events. */
   readonly singleThreaded: boolean;
   /** Whether commands may wait for user events: PoCL's basic device deadlocks when one completes. */
@@ -60,10 +62,14 @@ export function open(name: string): Opened {
     queue: cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE),
     version,
     images: cl.getDeviceInfo(device, cl.DEVICE_IMAGE_SUPPORT),
+    driver: Number.parseInt(cl.getDeviceInfo(device, cl.DRIVER_VERSION), 10),
     singleThreaded,
     userEvents: version >= 110 && !singleThreaded && !basic,
   };
 }
+
+/** Whether the driver knows of a mapping once the map has run only, as rusticl 22 does, but not rusticl 25. */
+export const forgetsMaps = ({ name, driver }: Opened): boolean => name === 'rusticl' && driver < 25;
 
 /** All devices under test, opened. */
 export const opened: readonly Opened[] = deviceNames.map(open);

@@ -2,11 +2,12 @@ import test from 'ava';
 import { native } from '../../src/opencl/binding.js';
 import * as cl from '../../src/opencl/index.js';
 import { where } from '../where.js';
-import { opened, thrown } from './devices.js';
+import { forgetsMaps, opened, thrown } from './devices.js';
 
 const bytes = (n: number) => new Uint8Array(n).map((_, i) => i);
 
-for (const { name, context, device, queue, version, images, userEvents } of opened) {
+for (const under of opened) {
+  const { name, context, device, queue, version, images, driver, userEvents } = under;
   const title = (claim: string): string => `${name}: ${claim}`;
   const read = (buffer: cl.MemObject, n: number) => {
     const host = new Uint8Array(n);
@@ -126,7 +127,7 @@ for (const { name, context, device, queue, version, images, userEvents } of open
     for (const [i, buffer] of buffers.entries()) {
       const mapped = cl.enqueueMapBuffer(own, buffer, false, cl.MAP_WRITE, 0, 4096, [userEvent], i > 0);
       const unmap = () => cl.enqueueUnmapMemObject(other, buffer, mapped, null, true) as cl.Event;
-      if (name === 'rusticl') {
+      if (forgetsMaps(under)) {
         t.is(thrown(unmap).code, cl.INVALID_VALUE.code, 'it knows of a mapping once the map has run');
         later.push(unmap);
         continue;
@@ -246,8 +247,8 @@ for (const { name, context, device, queue, version, images, userEvents } of open
   });
 
   where(
-    !(!images || version < 120),
-    'no images, or OpenCL below 1.2',
+    images && version >= 120 && !(name === 'rusticl' && driver >= 25),
+    'no images, OpenCL below 1.2, or rusticl 25, which copies at wrong offsets',
     test,
   )(title('images are copied to and from sub-buffers'), (t) => {
     const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
