@@ -24,6 +24,7 @@
         'src/native/host/arithmetic.cc',
         'src/native/host/kernels.cc',
         'src/native/host/sort.cc',
+        'src/native/host/table_text.cc',
         'src/native/host/verify.cc',
         'src/native/host/workspace.cc',
         'src/native/host_memory.cc',

@@ -121,6 +121,7 @@ NAN_MODULE_INIT(Init) {
   ExportHostVerify(exports);
   ExportHostKernels(exports);
   ExportHostArithmetic(exports);
+  ExportHostTables(exports);
   ExportMultiset(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);

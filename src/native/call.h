@@ -293,6 +293,7 @@ void ExportHostSort(Exports& exports);
 void ExportHostVerify(Exports& exports);
 void ExportHostKernels(Exports& exports);
 void ExportHostArithmetic(Exports& exports);
+void ExportHostTables(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);

@@ -126,9 +126,15 @@ export interface Native {
   hostCanonicalAsync: NativeFunction;
   hostCompactAsync: NativeFunction;
   hostCountBinsAsync: NativeFunction;
+  hostCopyRanges: NativeFunction;
   hostCountDigitsAsync: NativeFunction;
+  hostCsvColumn: NativeFunction;
+  hostCsvSplit: NativeFunction;
   hostGatherAsync: NativeFunction;
+  hostGatherStrings: NativeFunction;
+  hostKeyBytes: NativeFunction;
   hostMergeAsync: NativeFunction;
+  hostNumberProfile: NativeFunction;
   hostPlaceHeadsAsync: NativeFunction;
   hostReduceAsync: NativeFunction;
   hostReduceRunsAsync: NativeFunction;
@@ -138,6 +144,7 @@ export interface Native {
   hostSelectAsync: NativeFunction;
   hostSort: NativeFunction;
   hostSortAsync: NativeFunction;
+  hostStringWords: NativeFunction;
   hostVerifyAsync: NativeFunction;
   initialize: NativeFunction;
   isReleased: NativeFunction;

@@ -1,4 +1,5 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
+import { tableFunctions } from '../formats/text/native-tables.js';
 import { type Codes, type Span, WORD_BYTES } from '../records/code-order.js';
 import { BLOCK_STRINGS, MAX_SHORT } from './policy.js';
 
@@ -92,7 +93,30 @@ export class ByteStrings implements Codes {
     return this.length(i) <= end;
   }
 
+  /**
+   * Copies strings at `positions` to `to`, until it holds `full` bytes or its end is reached, in the addon.
+   *
+   * @param from  first position to copy
+   * @returns undefined if no addon is loaded
+   */
+  gather(
+    positions: Uint32Array,
+    place: { readonly from: number; readonly maxStrings: number; readonly full: number },
+    to: Uint8Array,
+  ): { readonly strings: number; readonly bytes: number } | undefined {
+    return tableFunctions()?.gatherStrings(this.#pieces, positions, place, to);
+  }
+
   *fill({ begin, end }: Span, words: BigUint64Array, at?: Uint32Array): Steps {
+    const native = at ? undefined : tableFunctions();
+    if (native) {
+      for (const piece of this.#pieces) {
+        const part = words.subarray(piece.first, piece.first + piece.offsets.length - 1);
+        native.stringWords(piece, begin, end, part);
+        yield;
+      }
+      return;
+    }
     const out = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
     yield* inSlices(words.length, (start, stop) => {
       for (let i = start; i < stop; i++) {

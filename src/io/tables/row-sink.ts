@@ -59,6 +59,22 @@ export class RowSink implements EntrySink {
     return this.#isFull;
   }
 
+  /** Sends rows at positions to the output. */
+  async addAll(rows: ByteStrings, positions: Uint32Array): Promise<void> {
+    for (let from = 0; from < positions.length; ) {
+      const place = { from, maxStrings: BATCH_ROWS, full: BATCH_BYTES };
+      const taken = this.#inBatch === 0 ? rows.gather(positions, place, this.#memory) : undefined;
+      if (taken && taken.strings > 0) {
+        this.#used = taken.bytes;
+        this.#inBatch = taken.strings;
+        this.rows += taken.strings;
+        from += taken.strings;
+      } else if (!this.add(rows, positions[from++] as number)) continue;
+      await this.flush();
+    }
+    await this.flush();
+  }
+
   get #isFull(): boolean {
     return this.#used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
   }

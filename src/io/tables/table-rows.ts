@@ -174,8 +174,7 @@ export class TableRows {
     const [, writeSeconds] = await measure(async () => {
       const writer = await this.#writer(output);
       const sink = new RowSink(writer, positions.length, () => assertNotAborted(this.#context.signal));
-      for (const i of positions) if (sink.add(rows, i)) await sink.flush();
-      await sink.flush();
+      await sink.addAll(rows, positions);
       await writer.end();
     });
     return this.#sortReport(report, { seconds, writeSeconds }, positions.length, verify);

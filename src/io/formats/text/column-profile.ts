@@ -1,7 +1,9 @@
 /** Infers the type of a text column from all its values. */
 import type { Dtype } from '../../../keys/dtype.js';
+import { type TableFunctions, tableFunctions } from './native-tables.js';
 import type { NumberScanner } from './number-style.js';
 import { digitsOf, doubleOf, integerOf, SAFE_DIGITS, type ScannedNumber } from './number-text.js';
+import { MIN_NATIVE_VALUES } from './policy.js';
 import type { TextType } from './text-type.js';
 import { isoDate, isoTime, isoTimestamp } from './time-text.js';
 import { FORM, textOf, type Values } from './values.js';
@@ -67,24 +69,59 @@ export class ColumnProfile {
   }
 
   add(values: Values): void {
-    const { rows, forms, begins, ends } = values;
-    for (let row = 0; row < rows; row++) {
-      const form = forms[row];
-      if (form === FORM.missing) continue;
-      this.values++;
-      if (form === FORM.nested) {
-        if (this.nested++ === 0) this.nestedLine = values.lines[row] as number;
-        continue;
-      }
-      const isText = form === FORM.text || form === FORM.escaped;
-      if (isText && begins[row] === ends[row] && !this.#quotesAreTexts) {
-        this.#empty++;
-        continue;
-      }
-      const number = isText && this.#quotesAreTexts ? undefined : this.#scanner.scan(values, row);
-      if (number) this.#addNumber(number);
-      else this.#addOther(values, row, isText);
+    let native = this.#scanner.isDefault ? tableFunctions() : undefined;
+    for (let row = 0; row < values.rows; row++) {
+      const found = native ? this.#addNumbers(native, values, row) : 0;
+      if (found < MIN_NATIVE_VALUES) native = undefined;
+      row += found;
+      if (row < values.rows) this.#addValue(values, row);
     }
+  }
+
+  /** Adds numbers in the addon, and returns the number of values up to the first other one. */
+  #addNumbers(native: TableFunctions, values: Values, row: number): number {
+    const { NUMBER_FLAG: flag, profileNumbers } = native;
+    const flags =
+      (this.#isWhole ? flag.whole : 0) |
+      (this.#isPlain ? flag.plain : 0) |
+      (this.#isJson ? flag.json : 0) |
+      (this.#fitsI64 ? flag.i64 : 0) |
+      (this.#fitsU64 ? flag.u64 : 0) |
+      (this.#fitsI128 ? flag.i128 : 0) |
+      (this.#isSafeDouble ? flag.safeDouble : 0) |
+      (this.#isExactAsDouble ? flag.exactAsDouble : 0);
+    const found = profileNumbers(values, row, this.#quotesAreTexts, flags);
+    this.values += found.values;
+    this.#empty += found.empty;
+    this.#numbers += found.numbers;
+    this.#isWhole = (found.flags & flag.whole) !== 0;
+    this.#isPlain = (found.flags & flag.plain) !== 0;
+    this.#isJson = (found.flags & flag.json) !== 0;
+    this.#fitsI64 = (found.flags & flag.i64) !== 0;
+    this.#fitsU64 = (found.flags & flag.u64) !== 0;
+    this.#fitsI128 = (found.flags & flag.i128) !== 0;
+    this.#isSafeDouble = (found.flags & flag.safeDouble) !== 0;
+    this.#isExactAsDouble = (found.flags & flag.exactAsDouble) !== 0;
+    return found.rows;
+  }
+
+  #addValue(values: Values, row: number): void {
+    const { forms, begins, ends } = values;
+    const form = forms[row];
+    if (form === FORM.missing) return;
+    this.values++;
+    if (form === FORM.nested) {
+      if (this.nested++ === 0) this.nestedLine = values.lines[row] as number;
+      return;
+    }
+    const isText = form === FORM.text || form === FORM.escaped;
+    if (isText && begins[row] === ends[row] && !this.#quotesAreTexts) {
+      this.#empty++;
+      return;
+    }
+    const number = isText && this.#quotesAreTexts ? undefined : this.#scanner.scan(values, row);
+    if (number) this.#addNumber(number);
+    else this.#addOther(values, row, isText);
   }
 
   #addNumber(number: ScannedNumber): void {

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { FormatError } from '../../../util/errors.js';
+import { tableFunctions } from './native-tables.js';
 import type { Ragged } from './text-options.js';
 
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
@@ -72,6 +73,8 @@ export class CsvSplitter {
     const line = this.#line;
     let at = 0;
     while (at < bytes.length) {
+      at = this.#splitNative(bytes, at);
+      if (at >= bytes.length) break;
       const byte = bytes[at] as number;
       const isComment = this.#skip > 0 || this.#isComment(bytes, at);
       if (isComment || byte === LF || byte === CR) {
@@ -89,6 +92,16 @@ export class CsvSplitter {
       at = next;
     }
     this.#assertUtf8(bytes.subarray(0, at), line);
+    return at;
+  }
+
+  /** Splits the next records with the expected number of fields in the addon, and returns the end of the last one. */
+  #splitNative(bytes: Uint8Array, at: number): number {
+    const native = tableFunctions();
+    if (!native || this.#skip > 0 || this.width <= 0) return at;
+    const state = Float64Array.of(at, this.rows, this.#fields, this.#line);
+    native.splitCsv(bytes, this.#delimiter, this.options.comment?.[0], this.width, state, this);
+    [at, this.rows, this.#fields, this.#line] = state as unknown as [number, number, number, number];
     return at;
   }
 

@@ -6,6 +6,7 @@ import type { SubprocessKind } from '../subprocess/subprocess-kind.js';
 import type { ColumnProfile } from './column-profile.js';
 import { type CsvDialect, csvDialect, emptyValues, putField, splitOptions } from './csv-dialect.js';
 import { CsvSplitter } from './csv-splitter.js';
+import { tableFunctions } from './native-tables.js';
 import type { TextReadOptions } from './text-options.js';
 import { TextSource } from './text-source.js';
 import { profileColumns, type TextChunk, type TextTable } from './text-table.js';
@@ -141,9 +142,22 @@ class CsvChunk implements TextChunk {
 
   #find(column: number): Values {
     const { firsts, fieldEnds, begins, lines, options } = this.#splitter;
-    const values = emptyValues(this.bytes, this.rows);
+    const values = {
+      ...emptyValues(this.bytes, this.rows),
+      lines: lines.subarray(this.#from, this.#from + this.rows),
+    };
     const width = options.delimiter.length;
     const isOnly = this.#splitter.width === 1;
+    const native = tableFunctions();
+    if (native) {
+      const records = {
+        begins: this.begins.subarray(0, this.rows),
+        firsts: firsts.subarray(this.#from),
+        fieldEnds,
+      };
+      native.findColumn(records, column, width, isOnly, values);
+      return values;
+    }
     for (let row = 0; row < this.rows; row++) {
       const record = this.#from + row;
       const at = (firsts[record] as number) + column;
@@ -151,7 +165,6 @@ class CsvChunk implements TextChunk {
       putField(values, row, begin, fieldEnds[at] as number);
       // A missing value of a single column is written as `""`, because an empty line is not a row.
       if (isOnly && values.begins[row] === values.ends[row]) values.forms[row] = FORM.missing;
-      values.lines[row] = lines[record] as number;
     }
     return values;
   }

@@ -24,6 +24,11 @@ export class NumberScanner {
     );
   }
 
+  /** Whether numbers have a decimal point and no thousands separators. */
+  get isDefault(): boolean {
+    return this.#pattern === undefined;
+  }
+
   /** Returns the number in a value; undefined if it is not a number. */
   scan(values: Values, row: number): ScannedNumber | undefined {
     if (values.forms[row] !== FORM.escaped && !this.#pattern) {

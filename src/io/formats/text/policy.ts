@@ -11,3 +11,9 @@ export const SAMPLE_RECORDS = 1000;
 
 /** Size of the read window; it grows for longer records. */
 export const WINDOW_BYTES = 2 ** 21;
+
+/** Bytes up to which JavaScript reads a text: loading the addon takes longer. CLSORT_HOST_ENGINE=javascript: always. */
+export const MIN_NATIVE_BYTES = 2 ** 16;
+
+/** Values after which JavaScript reads the rest of a window, if the addon stops that soon: the values are no numbers. */
+export const MIN_NATIVE_VALUES = 64;

@@ -2,6 +2,7 @@
 import type { Batch } from '../subprocess/protocol.js';
 import {
   joinStrings,
+  packedStrings,
   rowStrings,
   type SizedStrings,
   stringBatches,
@@ -10,6 +11,8 @@ import { FirstRows } from '../tables/first-rows.js';
 import { codeColumn } from '../tables/key-codes.js';
 import { keyKind } from '../tables/table-type.js';
 import { formatField } from './csv-field.js';
+import { nativeCodes } from './native-codes.js';
+import { tableFunctions } from './native-tables.js';
 import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
@@ -43,9 +46,11 @@ export async function* textBatches(table: TextTable, plan: TextPlan, head?: numb
       if (!kind) throw new Error(`cannot sort by column ${column}: keys of type ${type.is} have no order`);
       return codeColumn(cells, kind, order, chunk.rows);
     };
-    const keys = joinStrings(plan.keys.map(codes));
+    const codesOf = (columns: readonly TextKey[]): SizedStrings =>
+      nativeCodes(chunk, columns, table.options, scanner) ?? joinStrings(columns.map(codes));
+    const keys = codesOf(plan.keys);
     const chosen = first?.select(chunk.rows, keys);
-    const distinct = plan.distinct ? [joinStrings(plan.distinct.map(codes))] : [];
+    const distinct = plan.distinct ? [codesOf(plan.distinct)] : [];
     yield* stringBatches(chunk.rows, [keys, rowsOf(chunk, table, plan, scanner), ...distinct], chosen);
   }
 }
@@ -78,6 +83,11 @@ function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: Num
 function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): SizedStrings {
   const { bytes, begins, ends } = chunk;
   const isFilled = chunk.hasMissingFields;
+  const native = tableFunctions();
+  if (native && !isFilled) {
+    const [from, until] = [begins.subarray(0, chunk.rows), ends.subarray(0, chunk.rows)];
+    return packedStrings(native.copyRanges(bytes, from, until, end));
+  }
   const size = (i: number): number =>
     (ends[i] as number) -
     (begins[i] as number) +

@@ -5,7 +5,8 @@ import { COMPRESSIONS, decompressedSource } from '../../streams/compression.js';
 import { PIECE_BYTES } from '../../streams/policy.js';
 import { assertNotAborted, ioError, type Source } from '../../streams/raw.js';
 import { spoolSource } from '../subprocess/spool.js';
-import { WINDOW_BYTES } from './policy.js';
+import { loadTableFunctions } from './native-tables.js';
+import { MIN_NATIVE_BYTES, WINDOW_BYTES } from './policy.js';
 
 /** Maximum size of a record in bytes. */
 export const MAX_RECORD_BYTES = 2 ** 30;
@@ -73,7 +74,9 @@ export class TextSource {
           },
         );
       }
-      return new TextSource(name, open, { hasMark: startsWith(head, BOM), temporary, signal });
+      const text = new TextSource(name, open, { hasMark: startsWith(head, BOM), temporary, signal });
+      if (!(await text.head(MIN_NATIVE_BYTES)).isAll) await loadTableFunctions();
+      return text;
     } catch (error) {
       await temporary?.close();
       throw error;

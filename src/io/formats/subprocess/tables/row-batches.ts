@@ -22,6 +22,29 @@ export interface SizedStrings {
   put(i: number, to: Uint8Array, at: number): number;
 }
 
+/** Concatenated byte strings. */
+interface PackedStrings extends SizedStrings {
+  readonly bytes: Uint8Array;
+  /** Start of each string, and the end of the last one. */
+  readonly offsets: Uint32Array;
+  readonly sizes: Uint32Array;
+}
+
+export function packedStrings({ sizes, bytes }: Pick<PackedStrings, 'sizes' | 'bytes'>): PackedStrings {
+  const offsets = new Uint32Array(sizes.length + 1);
+  for (let i = 0; i < sizes.length; i++) offsets[i + 1] = (offsets[i] as number) + (sizes[i] as number);
+  return {
+    ...{ sizes, bytes, offsets },
+    size: (i) => sizes[i] as number,
+    put(i, to, at) {
+      to.set(bytes.subarray(offsets[i], offsets[i + 1]), at);
+      return at + (sizes[i] as number);
+    },
+  };
+}
+
+const isPacked = (strings: SizedStrings): strings is PackedStrings => 'offsets' in strings;
+
 export const joinStrings = (columns: readonly SizedStrings[]): SizedStrings => ({
   size(i) {
     let size = 0;
@@ -70,6 +93,7 @@ export function* stringBatches(
   strings: readonly SizedStrings[],
   chosen?: Uint32Array,
 ): Generator<Batch> {
+  if (!chosen && strings.every(isPacked)) return yield* packedBatches(rows, strings);
   const n = chosen?.length ?? rows;
   const rowAt = (i: number): number => (chosen ? (chosen[i] as number) : i);
   for (let begin = 0; begin < n; ) {
@@ -96,3 +120,22 @@ export function* stringBatches(
 }
 
 const NO_BYTES = new Uint8Array(0);
+
+/** Like `stringBatches`, for concatenated strings, which are not copied. */
+function* packedBatches(rows: number, strings: readonly PackedStrings[]): Generator<Batch> {
+  for (let begin = 0; begin < rows; ) {
+    let end = begin;
+    for (let bytes = 0; end < rows && bytes < BATCH_BYTES; end++) {
+      for (const { sizes } of strings) bytes += sizes[end] as number;
+    }
+    const buffers = strings.flatMap(({ sizes, bytes, offsets }) => {
+      const lengths = sizes.subarray(begin, end);
+      return [
+        new Uint8Array(lengths.buffer, lengths.byteOffset, lengths.byteLength),
+        bytes.subarray(offsets[begin], offsets[end]),
+      ];
+    });
+    yield { rows: end - begin, buffers };
+    begin = end;
+  }
+}

@@ -1,0 +1,248 @@
+/**
+ * Functions of the addon that split, parse and copy the text of tables, without OpenCL, on several threads. They block
+ * until they are done: a call takes about a millisecond for each megabyte. Memory that they do not understand is left to
+ * JavaScript; none of them reads or writes outside its arguments.
+ */
+import { native } from '../opencl/binding.js';
+import { hostThreads } from '../util/threads.js';
+
+/** Ranges and forms of the values of a column, as of src/io/formats/text/values.ts. */
+export interface ValueRanges {
+  readonly bytes: Uint8Array;
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
+  readonly forms: Uint8Array;
+}
+
+/** The arrays that a splitter fills: starts, ends and lines of records, first fields, and ends of fields. */
+export interface RecordArrays {
+  readonly begins: Int32Array;
+  readonly ends: Int32Array;
+  readonly lines: Float64Array;
+  /** One element more than `begins`. */
+  readonly firsts: Int32Array;
+  readonly fieldEnds: Int32Array;
+}
+
+/** First byte of comments where there are none. */
+const NO_COMMENT = 256;
+
+/**
+ * Splits complete CSV records with `width` fields, while the arrays have room. It stops before any other record, a
+ * comment, and the end of the text.
+ *
+ * @param state four numbers, which are updated: offset in `bytes`, number of records, number of fields, line
+ * @param comment first byte of comments
+ * @throws OpenCLError INVALID_VALUE when the state is outside the arrays
+ */
+export function splitCsv(
+  bytes: Uint8Array,
+  delimiter: Uint8Array,
+  comment: number | undefined,
+  width: number,
+  state: Float64Array,
+  { begins, ends, lines, firsts, fieldEnds }: RecordArrays,
+): void {
+  const to = [begins, ends, lines, firsts, fieldEnds];
+  native().hostCsvSplit(bytes, delimiter, comment ?? NO_COMMENT, width, state, ...to);
+}
+
+/**
+ * Finds the values of a column in split records.
+ *
+ * @param isOnly whether the records have a single field
+ * @param to receives the ranges and forms, one for each element of `begins`
+ * @throws OpenCLError INVALID_VALUE when a field is outside the text
+ */
+export function findColumn(
+  { begins, fieldEnds, firsts }: Pick<RecordArrays, 'begins' | 'fieldEnds' | 'firsts'>,
+  column: number,
+  delimiterBytes: number,
+  isOnly: boolean,
+  to: ValueRanges,
+): void {
+  const records = [to.bytes, begins, fieldEnds, firsts];
+  native().hostCsvColumn(
+    hostThreads(),
+    ...records,
+    column,
+    delimiterBytes,
+    isOnly,
+    to.begins,
+    to.ends,
+    to.forms,
+  );
+}
+
+/** Words of a number profile. */
+const PROFILE_WORDS = 5;
+
+/** Facts about the first values of a column, all of them numbers or missing. */
+export interface FoundNumbers {
+  readonly rows: number;
+  /** Values that are not missing, and quoted empty ones and numbers among them. */
+  readonly values: number;
+  readonly empty: number;
+  readonly numbers: number;
+  /** `NUMBER_FLAG`s that hold for all numbers. */
+  readonly flags: number;
+}
+
+/** Properties of numbers, with the bits of `NumberProfile` in src/native/host/number_text.h. */
+export const NUMBER_FLAG = {
+  whole: 1,
+  plain: 2,
+  json: 4,
+  i64: 8,
+  u64: 16,
+  i128: 32,
+  safeDouble: 64,
+  exactAsDouble: 128,
+} as const;
+
+/**
+ * Profiles values from index `first` on, up to the first one that JavaScript has to read.
+ *
+ * @param flags `NUMBER_FLAG`s that hold so far
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function profileNumbers(
+  { bytes, begins, ends, forms }: ValueRanges,
+  first: number,
+  quotesAreTexts: boolean,
+  flags: number,
+): FoundNumbers {
+  const found = new Uint32Array(PROFILE_WORDS);
+  const n = forms.length - first;
+  const ranges = [bytes, begins.subarray(first), ends.subarray(first), forms.subarray(first)];
+  native().hostNumberProfile(hostThreads(), ...ranges, n, quotesAreTexts, flags, found);
+  const [rows, values, empty, numbers, left] = found as unknown as [number, number, number, number, number];
+  return { rows, values, empty, numbers, flags: left };
+}
+
+/** Kinds of keys, with the numbers of `KeyKind` in src/native/host/key_bytes.h. */
+export const KEY_KIND = { unsigned: 0, signed: 1, float: 2, number: 3, text: 4 } as const;
+
+/** A key column. */
+export interface KeyColumn {
+  readonly ranges: Omit<ValueRanges, 'bytes'>;
+  readonly kind: (typeof KEY_KIND)[keyof typeof KEY_KIND];
+  /** Bytes of a number. */
+  readonly width: number;
+  readonly descending: boolean;
+  readonly nullsFirst: boolean;
+  /** Position of NaNs of numbers of any length, before descending keys are inverted. */
+  readonly nanLast: boolean;
+  /** Codec of numbers, as for `placeAsync`. */
+  readonly codec: BigUint64Array;
+}
+
+/** Byte strings, concatenated, and the size of each. */
+export interface PackedBytes {
+  readonly sizes: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Returns the codes of rows: those of their keys, one after the other.
+ *
+ * @returns undefined if JavaScript has to read a value
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function keyBytes(
+  bytes: Uint8Array,
+  rows: number,
+  keys: readonly KeyColumn[],
+): PackedBytes | undefined {
+  const sizes = new Uint32Array(rows);
+  const facts = Uint32Array.from(
+    keys.flatMap(({ kind, width, descending, nullsFirst, nanLast }) => [
+      kind,
+      width,
+      (descending ? 1 : 0) | (nullsFirst ? 2 : 0) | (nanLast ? 4 : 0),
+    ]),
+  );
+  const codecs = BigUint64Array.from(keys.flatMap(({ codec }) => [...codec]));
+  const ranges = [
+    keys.map((key) => key.ranges.begins),
+    keys.map((key) => key.ranges.ends),
+    keys.map((key) => key.ranges.forms),
+  ];
+  const write = (to?: Uint8Array): number =>
+    native().hostKeyBytes(hostThreads(), bytes, rows, ...ranges, facts, codecs, sizes, to) as number;
+  const size = write();
+  if (size < 0) return undefined;
+  const codes = new Uint8Array(size);
+  write(codes);
+  return { sizes, bytes: codes };
+}
+
+/**
+ * Copies ranges of a text, each followed by `suffix`.
+ *
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function copyRanges(
+  bytes: Uint8Array,
+  begins: Int32Array,
+  ends: Int32Array,
+  suffix: Uint8Array,
+): PackedBytes {
+  const sizes = new Uint32Array(begins.length);
+  let size = 0;
+  for (let i = 0; i < begins.length; i++) {
+    size += (ends[i] as number) - (begins[i] as number) + suffix.length;
+  }
+  const to = new Uint8Array(size);
+  native().hostCopyRanges(hostThreads(), bytes, begins, ends, suffix, sizes, to);
+  return { sizes, bytes: to };
+}
+
+/** Byte strings of a batch: string i is at `offsets[i]` to `offsets[i + 1]` of `bytes`. */
+export interface StringBatch {
+  readonly bytes: Uint8Array;
+  readonly offsets: Uint32Array;
+}
+
+/**
+ * Writes bytes `begin` to `end`, at most 8, of each string as a big-endian number. Missing bytes are zeros.
+ *
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function stringWords(
+  { bytes, offsets }: StringBatch,
+  begin: number,
+  end: number,
+  words: BigUint64Array,
+): void {
+  native().hostStringWords(hostThreads(), bytes, offsets, begin, end, words);
+}
+
+/**
+ * Copies strings at `positions` among the strings of all batches, until `to` holds `full` bytes or its end is reached.
+ *
+ * @param from first position to copy
+ * @param maxStrings maximum number of strings
+ * @returns number of strings and of their bytes
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function gatherStrings(
+  batches: readonly StringBatch[],
+  positions: Uint32Array,
+  { from, maxStrings, full }: { readonly from: number; readonly maxStrings: number; readonly full: number },
+  to: Uint8Array,
+): { readonly strings: number; readonly bytes: number } {
+  const used = new Float64Array(1);
+  const strings = native().hostGatherStrings(
+    hostThreads(),
+    batches.map(({ bytes }) => bytes),
+    batches.map(({ offsets }) => offsets),
+    positions,
+    from,
+    maxStrings,
+    to,
+    full,
+    used,
+  ) as number;
+  return { strings, bytes: used[0] as number };
+}

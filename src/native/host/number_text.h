@@ -1,0 +1,279 @@
+#ifndef CLSORT_NATIVE_HOST_NUMBER_TEXT_H_
+#define CLSORT_NATIVE_HOST_NUMBER_TEXT_H_
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace clsort::host {
+
+/** Bytes of a text. */
+struct Text {
+  const char* begin;
+  const char* end;
+  size_t size() const { return static_cast<size_t>(end - begin); }
+};
+
+enum class Special { kNone, kNan, kInfinity };
+
+/** A number in a text, as `ScannedNumber` of src/io/formats/text/number-text.ts. Its value is 0.DIGITS × 10^exponent. */
+struct NumberText {
+  bool negative, whole, plain, json;
+  Special special;
+  /** First to last nonzero digit, and the number without its sign. */
+  Text digits, number;
+  /** Number of digits. */
+  int64_t count;
+  int64_t exponent;
+  /** Value of the digits if there are at most `kSafeDigits`. */
+  uint64_t head;
+};
+
+/** Decimal digits that a double always preserves. */
+constexpr int64_t kSafeDigits = 15;
+constexpr int64_t kMaxExponent = int64_t{1} << 30;
+
+inline bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
+inline bool IsBlank(char byte) { return byte == ' ' || byte == '\t'; }
+
+inline bool IsWord(Text text, const char* word) {
+  if (text.size() != std::strlen(word)) return false;
+  for (size_t i = 0; i < text.size(); i++) {
+    const char byte = text.begin[i];
+    if ((byte >= 'A' && byte <= 'Z' ? byte + ('a' - 'A') : byte) != word[i]) return false;
+  }
+  return true;
+}
+
+/** Reads the exponent from an `e` on. @return whether it is valid */
+inline bool ReadExponent(Text text, int64_t* power) {
+  const char* at = text.begin;
+  if ((*at++ | 0x20) != 'e') return false;
+  const bool negative = at < text.end && *at == '-';
+  if (at < text.end && (*at == '-' || *at == '+')) at++;
+  if (at >= text.end) return false;
+  int64_t value = 0;
+  for (; at < text.end; at++) {
+    if (!IsDigit(*at)) return false;
+    value = value * 10 + (*at - '0');
+    if (value > kMaxExponent) return false;
+  }
+  *power = negative ? -value : value;
+  return true;
+}
+
+/** Scans a number. @return whether the text is one; surrounding blanks are ignored */
+inline bool ScanNumber(Text text, NumberText* n) {
+  const char *at = text.begin, *end = text.end;
+  while (at < end && IsBlank(*at)) at++;
+  while (end > at && IsBlank(end[-1])) end--;
+  if (at >= end) return false;
+  n->plain = at == text.begin && end == text.end;
+  n->special = Special::kNone;
+  n->whole = true;
+  n->negative = *at == '-';
+  if (n->negative || *at == '+') {
+    n->plain = n->plain && n->negative;
+    if (++at >= end) return false;
+  }
+  n->count = n->exponent = 0;
+  n->head = 0;
+  if (!IsDigit(*at) && *at != '.') {
+    const Text word{at, end};
+    if (IsWord(word, "nan")) n->special = Special::kNan;
+    if (IsWord(word, "inf") || IsWord(word, "infinity")) n->special = Special::kInfinity;
+    n->whole = n->json = false;
+    return n->special != Special::kNone;
+  }
+  const char *const start = at, *first = nullptr, *last = nullptr;
+  int64_t taken = 0;
+  bool behind = false, any = false;
+  for (; at < end; at++) {
+    if (*at == '.' && !behind) {
+      behind = true;
+      n->whole = false;
+      continue;
+    }
+    if (!IsDigit(*at)) break;
+    any = true;
+    if (*at == '0' && taken == 0) {
+      if (behind) n->exponent--;
+      continue;
+    }
+    if (taken == 0) first = at;
+    taken++;
+    if (!behind) n->exponent++;
+    if (*at != '0') {
+      n->count = taken;
+      last = at;
+    }
+  }
+  if (!any) return false;
+  n->number = {start, end};
+  const bool split = behind && !(IsDigit(*start) && IsDigit(at[-1]));
+  if (*start == '0' && start + 1 < end && IsDigit(start[1])) n->plain = false;
+  if (at < end) {
+    int64_t power = 0;
+    if (!ReadExponent({at, end}, &power)) return false;
+    n->whole = false;
+    n->exponent += power;
+  }
+  n->json = n->plain && !split;
+  if (n->count == 0) {
+    n->exponent = 0;
+    return true;
+  }
+  n->digits = {first, last + 1};
+  if (n->count <= kSafeDigits) {
+    for (const char* k = first; k <= last; k++) {
+      if (*k != '.') n->head = n->head * 10 + static_cast<uint64_t>(*k - '0');
+    }
+  }
+  return true;
+}
+
+/** Powers of ten that a double represents exactly. */
+constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+constexpr int64_t kMaxPower = 22;
+
+/** Parses the nearest float or double. @return whether it is finite, or the text is a special number */
+template <typename Float>
+bool ReadFloat(const NumberText& n, Float* value) {
+  const Float sign = n.negative ? -1 : 1;
+  if (n.special == Special::kNan) return *value = std::nanf(""), true;
+  if (n.special == Special::kInfinity) return *value = sign * INFINITY, true;
+  if (n.count == 0) return *value = sign * 0, true;
+  const int64_t power = n.exponent - n.count;
+  if constexpr (sizeof(Float) == sizeof(double)) {
+    // Both operands are exact, so the result is rounded only once.
+    if (n.count <= kSafeDigits && power >= -kMaxPower && power <= kMaxPower) {
+      const double head = static_cast<double>(n.head);
+      *value = sign * (power < 0 ? head / kPowers[-power] : head * kPowers[power]);
+      return true;
+    }
+  }
+#ifdef __cpp_lib_to_chars
+  *value = 0;
+  const auto [end, error] = std::from_chars(n.number.begin, n.number.end, *value);
+  *value *= sign;
+  return error == std::errc() && end == n.number.end && std::isfinite(*value);
+#else
+  return false;  // JavaScript parses it
+#endif
+}
+
+/** Reads the magnitude of a whole number of at most 20 digits. @return whether it fits */
+inline bool ReadWhole(const NumberText& n, uint64_t* magnitude) {
+  *magnitude = 0;
+  if (n.count == 0) return true;
+  if (n.exponent > 20) return false;
+  // The digits of a whole number are adjacent, as are the zeros after the last nonzero one.
+  uint64_t value = n.head;
+  if (n.count > kSafeDigits) {
+    value = 0;
+    for (const char* k = n.digits.begin; k < n.digits.end; k++) {
+      if (__builtin_mul_overflow(value, uint64_t{10}, &value) ||
+          __builtin_add_overflow(value, static_cast<uint64_t>(*k - '0'), &value))
+        return false;
+    }
+  }
+  for (int64_t k = n.count; k < n.exponent; k++) {
+    if (__builtin_mul_overflow(value, uint64_t{10}, &value)) return false;
+  }
+  *magnitude = value;
+  return true;
+}
+
+/** What is known of the numbers of a column, as in src/io/formats/text/column-profile.ts. */
+struct NumberProfile {
+  uint32_t rows, values, empty, numbers;
+  /** Bits of `Flag`. */
+  uint32_t flags;
+
+  enum Flag : uint32_t {
+    kWhole = 1,
+    kPlain = 2,
+    kJson = 4,
+    kI64 = 8,
+    kU64 = 16,
+    kI128 = 32,
+    kSafeDouble = 64,
+    kExactAsDouble = 128,
+    kAll = 255
+  };
+
+  void Drop(uint32_t flag) { flags &= ~flag; }
+  void Include(const NumberProfile& other) {
+    rows += other.rows;
+    values += other.values;
+    empty += other.empty;
+    numbers += other.numbers;
+    flags &= other.flags;
+  }
+
+  /** Adds a number. @return whether it did; otherwise JavaScript has to decide */
+  bool Add(const NumberText& n) {
+    constexpr int64_t kSafeExponent = 300, kI64Digits = 18, kI128Digits = 38;
+    if (n.special == Special::kNone) {
+      const bool safe = n.count <= kSafeDigits && n.exponent < kSafeExponent && n.exponent > -kSafeExponent;
+      if (!safe) {
+        if ((flags & kExactAsDouble) && !Kept(n)) return false;
+        Drop(kSafeDouble);
+      }
+    }
+    values++;
+    numbers++;
+    if (!n.plain) Drop(kPlain);
+    if (!n.json) Drop(kJson);
+    if (!n.whole) Drop(kWhole);
+    if (n.special != Special::kNone || !(flags & kWhole)) return true;
+    if (n.count == 0 && n.negative) Drop(kWhole);  // -0 is not an integer
+    if (n.negative && n.count > 0) Drop(kU64);
+    if (n.exponent <= kI64Digits) return true;
+    if (n.exponent > kI128Digits) Drop(kI128);
+    uint64_t magnitude = 0;
+    if (!ReadWhole(n, &magnitude)) {
+      Drop(kI64 | kU64);
+    } else if (magnitude > (uint64_t{1} << 63) - (n.negative ? 0 : 1)) {
+      Drop(kI64);
+    }
+    return true;
+  }
+
+ private:
+  /**
+   * Whether the nearest double preserves all digits of a number, or is known not to. Only the shortest digits of a double
+   * that is not a multiple of 2^-25 are certain: the others may be halfway between two decimals.
+   */
+  bool Kept(const NumberText& n) {
+    constexpr int64_t kDoubleDigits = 17;
+    if (n.count > kDoubleDigits) return Drop(kExactAsDouble), true;
+#ifdef __cpp_lib_to_chars
+    double value = 0;
+    if (!ReadFloat(n, &value) || value == 0) return false;
+    if (const double scaled = value * 0x1p25; scaled == std::trunc(scaled)) return false;
+    char shortest[32];
+    const auto [end, error] =
+        std::to_chars(shortest, shortest + sizeof shortest, std::fabs(value), std::chars_format::scientific);
+    if (error != std::errc()) return false;
+    const char* at = shortest;
+    int64_t count = 0;
+    for (const char* k = n.digits.begin; k < n.digits.end; k++) {
+      if (*k == '.') continue;
+      if (at < end && *at == '.') at++;
+      if (at >= end || *at++ != *k) return false;
+      count++;
+    }
+    return count == n.count && at < end && *at == 'e';
+#else
+    return false;
+#endif
+  }
+};
+
+}  // namespace clsort::host
+
+#endif  // CLSORT_NATIVE_HOST_NUMBER_TEXT_H_

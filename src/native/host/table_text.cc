@@ -1,0 +1,347 @@
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "../call.h"
+#include "job.h"
+#include "key_bytes.h"
+#include "slices.h"
+
+namespace clsort {
+
+namespace {
+
+using namespace host;
+
+/** Rows that a thread processes at a time. */
+constexpr size_t kRowSlice = size_t{1} << 13;
+
+/** Calls `work(slice, first, last)` for each slice of n rows on several threads. */
+template <typename Work>
+void ForRows(Call& call, unsigned threads, size_t n, const Work& work) {
+  ParallelForRanges(call.environment(), threads, n, kRowSlice,
+                    [&](size_t first, size_t count) { work(first / kRowSlice, first, first + count); });
+}
+
+template <typename Element>
+struct Span {
+  Element* data = nullptr;
+  size_t n = 0;
+};
+
+/** Reads host memory of at least `n` aligned elements. */
+template <typename Element>
+Span<Element> ReadSpan(Call& call, v8::Local<v8::Value> value, size_t n) {
+  const HostMemory memory = call.LastingMemory(value, n * sizeof(Element), CL_INVALID_VALUE);
+  if (!call.ok()) return {};
+  if (reinterpret_cast<uintptr_t>(memory.data) % alignof(Element) != 0) {
+    call.Fail(CL_INVALID_VALUE, "expected memory that is aligned to its elements");
+    return {};
+  }
+  return {static_cast<Element*>(memory.data), memory.bytes / sizeof(Element)};
+}
+
+Text ReadText(Call& call, v8::Local<v8::Value> value) {
+  const auto span = ReadSpan<const char>(call, value, 0);
+  if (span.n > INT32_MAX) call.Fail(CL_INVALID_VALUE, "expected less than 2^31 bytes of text");
+  return {span.data, span.data + span.n};
+}
+
+/** Reads consecutive arguments: ranges and forms of n values. */
+TextValues ReadValues(Call& call, int i, size_t n) {
+  TextValues values{};
+  values.text = ReadText(call, call[i]);
+  values.begins = ReadSpan<const int32_t>(call, call[i + 1], n).data;
+  values.ends = ReadSpan<const int32_t>(call, call[i + 2], n).data;
+  values.forms = ReadSpan<const uint8_t>(call, call[i + 3], n).data;
+  return values;
+}
+
+/** Arguments: text, delimiter, first byte of comments or 256, width, state, and the arrays of the splitter. */
+NAN_METHOD(HostCsvSplit) {
+  Call call(info, "hostCsvSplit");
+  const Text text = ReadText(call, call[0]), delimiter = ReadText(call, call[1]);
+  const cl_uint comment = call.Uint(2);
+  const size_t width = call.Size(3);
+  const auto state = ReadSpan<SplitState>(call, call[4], 1);
+  const auto begins = ReadSpan<int32_t>(call, call[5], 0), ends = ReadSpan<int32_t>(call, call[6], begins.n);
+  const auto lines = ReadSpan<double>(call, call[7], begins.n);
+  const auto firsts = ReadSpan<int32_t>(call, call[8], begins.n + 1), fields = ReadSpan<int32_t>(call, call[9], 0);
+  if (!call.ok()) return;
+  SplitState now = *state.data;
+  const auto within = [](double value, size_t max) { return value >= 0 && value <= static_cast<double>(max); };
+  if (width == 0 || !within(now.at, text.size()) || !within(now.rows, begins.n) || !within(now.fields, fields.n) ||
+      !(now.line >= 0)) {
+    return (void)call.Fail(CL_INVALID_VALUE, "expected a state within the text and the arrays");
+  }
+  const RecordArrays to{begins.data, ends.data, lines.data, firsts.data, fields.data, begins.n, fields.n};
+  RecordSplitter(text, delimiter, comment > UINT8_MAX ? -1 : static_cast<int>(comment), width, to).Split(&now);
+  *state.data = now;
+}
+
+/**
+ * Arguments: threads, text, starts and ends of records, ends of fields, first fields, column, bytes of the delimiter,
+ * whether it is the only column, and the ranges and forms that are written.
+ */
+NAN_METHOD(HostCsvColumn) {
+  Call call(info, "hostCsvColumn");
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]);
+  const auto begins = ReadSpan<const int32_t>(call, call[2], 0);
+  const auto field_ends = ReadSpan<const int32_t>(call, call[3], 0);
+  const auto firsts = ReadSpan<const int32_t>(call, call[4], begins.n);
+  const size_t column = call.Size(5), delimiter = call.Size(6);
+  const bool only = call.Bool(7);
+  const auto to_begins = ReadSpan<int32_t>(call, call[8], begins.n),
+             to_ends = ReadSpan<int32_t>(call, call[9], begins.n);
+  const auto forms = ReadSpan<uint8_t>(call, call[10], begins.n);
+  if (!call.ok()) return;
+  std::atomic<bool> valid{true};
+  ForRows(call, threads, begins.n, [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) {
+      const int64_t at = firsts.data[i];
+      bool ok = at >= 0 && column < field_ends.n && static_cast<size_t>(at) < field_ends.n - column;
+      if (ok) {
+        const int32_t* end = field_ends.data + at + column;
+        const int64_t begin = column == 0 ? begins.data[i] : end[-1] + static_cast<int64_t>(delimiter);
+        ok = PutField(text, begin, *end, only, to_begins.data + i, to_ends.data + i, forms.data + i);
+      }
+      if (!ok) valid = false;
+    }
+  });
+  if (!valid) call.Fail(CL_INVALID_VALUE, "expected fields within the text");
+}
+
+/**
+ * Arguments: threads, values, number of values, whether quoted values are texts, flags that still matter, and five words
+ * for the profile. Stops before the first value that is neither missing nor a number.
+ */
+NAN_METHOD(HostNumberProfile) {
+  Call call(info, "hostNumberProfile");
+  const unsigned threads = call.Threads(0);
+  const size_t n = call.Size(5);
+  const TextValues values = ReadValues(call, 1, n);
+  const bool quotes_are_texts = call.Bool(6);
+  const cl_uint flags = call.Uint(7);
+  const auto to = ReadSpan<NumberProfile>(call, call[8], 1);
+  if (!call.ok()) return;
+  std::vector<NumberProfile> found(CeilDivide(n, kRowSlice));
+  ForRows(call, threads, n, [&](size_t slice, size_t first, size_t last) {
+    NumberProfile profile{0, 0, 0, 0, flags};
+    for (size_t i = first; i < last; i++, profile.rows++) {
+      const uint8_t form = values.forms[i];
+      if (form == kMissing) continue;
+      const Text text = values[i];
+      if (form == kQuoted && text.size() == 0 && !quotes_are_texts) {
+        profile.values++;
+        profile.empty++;
+        continue;
+      }
+      NumberText number;
+      const bool readable = form == kBare || (form == kQuoted && !quotes_are_texts);
+      if (!readable || !ScanNumber(text, &number) || !profile.Add(number)) break;
+    }
+    found[slice] = profile;
+  });
+  NumberProfile all{0, 0, 0, 0, flags};
+  for (size_t i = 0; i < found.size(); i++) {
+    all.Include(found[i]);
+    if (all.rows < std::min((i + 1) * kRowSlice, n)) break;
+  }
+  *to.data = all;
+}
+
+/**
+ * Arguments: threads, text, number of rows, arrays of starts, ends and forms by key; kind, width and order of each key;
+ * its codec; the bytes of the code of each row; and the memory of the codes, or null to compute these sizes. Returns the
+ * sum of the sizes, or -1 if JavaScript has to read the values.
+ */
+NAN_METHOD(HostKeyBytes) {
+  enum { kDescending = 1, kNullsFirst = 2, kNanLast = 4, kFacts = 3 };
+  Call call(info, "hostKeyBytes");
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]);
+  const size_t n = call.Size(2);
+  const auto begins = call.Elements(3), ends = call.Elements(4), forms = call.Elements(5);
+  const size_t keys = begins.size();
+  const auto facts = ReadSpan<const uint32_t>(call, call[6], keys * kFacts);
+  const auto codecs = ReadSpan<const uint64_t>(call, call[7], keys * kCodecWords);
+  const auto sizes = ReadSpan<uint32_t>(call, call[8], n);
+  const bool counts = !call.Has(9);
+  const auto to = counts ? Span<uint8_t>{} : ReadSpan<uint8_t>(call, call[9], 0);
+  if (!call.ok()) return;
+  if (ends.size() != keys || forms.size() != keys) return (void)call.Fail(CL_INVALID_VALUE, "expected as many columns");
+  std::vector<KeyColumn> columns(keys);
+  for (size_t k = 0; k < keys; k++) {
+    KeyColumn& column = columns[k];
+    const uint32_t* fact = facts.data + k * kFacts;
+    column.values = {text, ReadSpan<const int32_t>(call, begins[k], n).data,
+                     ReadSpan<const int32_t>(call, ends[k], n).data, ReadSpan<const uint8_t>(call, forms[k], n).data};
+    column.kind = static_cast<KeyKind>(fact[0]);
+    column.width = fact[1];
+    column.order = {(fact[2] & kDescending) != 0, (fact[2] & kNullsFirst) != 0, (fact[2] & kNanLast) != 0};
+    std::copy_n(codecs.data + k * kCodecWords, kCodecWords, column.codec);
+    if (!call.ok()) return;
+  }
+  std::vector<size_t> starts(CeilDivide(n, kRowSlice) + 1);
+  if (!counts) {
+    for (size_t i = 0; i < n; i++) starts[i / kRowSlice + 1] += sizes.data[i];
+    for (size_t k = 1; k < starts.size(); k++) starts[k] += starts[k - 1];
+    if (starts.back() > to.n) return (void)call.Fail(CL_INVALID_VALUE, "expected memory for all codes");
+  }
+  std::atomic<bool> valid{true};
+  ForRows(call, threads, n, [&](size_t slice, size_t first, size_t last) {
+    CodeOutput out(counts ? nullptr : to.data + starts[slice], counts ? nullptr : to.data + starts[slice + 1]);
+    for (size_t i = first; i < last && valid; i++) {
+      const size_t before = out.size();
+      for (const KeyColumn& column : columns) {
+        if (!column.Put(i, &out)) valid = false;
+      }
+      if (out.size() - before > UINT32_MAX) valid = false;
+      if (counts) sizes.data[i] = static_cast<uint32_t>(out.size() - before);
+    }
+    if (counts) starts[slice + 1] = out.size();
+  });
+  size_t total = 0;
+  for (size_t size : starts) total = counts ? total + size : size;
+  call.Return(Nan::New(valid ? static_cast<double>(total) : -1));
+}
+
+/**
+ * Arguments: threads, text, starts and ends of ranges, bytes that follow each range, sizes of the results, and their
+ * memory.
+ */
+NAN_METHOD(HostCopyRanges) {
+  Call call(info, "hostCopyRanges");
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]);
+  const auto begins = ReadSpan<const int32_t>(call, call[2], 0),
+             ends = ReadSpan<const int32_t>(call, call[3], begins.n);
+  const Text suffix = ReadText(call, call[4]);
+  const auto sizes = ReadSpan<uint32_t>(call, call[5], begins.n);
+  const auto to = ReadSpan<char>(call, call[6], 0);
+  if (!call.ok()) return;
+  const TextValues ranges{text, begins.data, ends.data, nullptr};
+  std::vector<size_t> starts(CeilDivide(begins.n, kRowSlice) + 1);
+  ForRows(call, threads, begins.n, [&](size_t slice, size_t first, size_t last) {
+    size_t all = 0;
+    for (size_t i = first; i < last; i++)
+      all += sizes.data[i] = static_cast<uint32_t>(ranges[i].size() + suffix.size());
+    starts[slice + 1] = all;
+  });
+  for (size_t k = 1; k < starts.size(); k++) starts[k] += starts[k - 1];
+  if (starts.back() > to.n) return (void)call.Fail(CL_INVALID_VALUE, "expected memory for all ranges");
+  ForRows(call, threads, begins.n, [&](size_t slice, size_t first, size_t last) {
+    char *at = to.data + starts[slice], *const end = to.data + starts[slice + 1];
+    for (size_t i = first; i < last; i++) {
+      const Text range = ranges[i];
+      if (static_cast<size_t>(end - at) < range.size() + suffix.size()) return;
+      at = std::copy(range.begin, range.end, at);
+      at = std::copy(suffix.begin, suffix.end, at);
+    }
+  });
+}
+
+/** Byte strings of a batch: string i ends at `offsets[i + 1]`. */
+struct StringBatch {
+  Text bytes;
+  Span<const uint32_t> offsets;
+  size_t n() const { return offsets.n - 1; }
+  /** Returns string i; an empty one if its range is outside the batch. */
+  Text operator[](size_t i) const {
+    const uint32_t begin = offsets.data[i], end = offsets.data[i + 1];
+    if (begin > end || end > bytes.size()) return {bytes.begin, bytes.begin};
+    return {bytes.begin + begin, bytes.begin + end};
+  }
+};
+
+StringBatch ReadBatch(Call& call, v8::Local<v8::Value> bytes, v8::Local<v8::Value> offsets) {
+  return {ReadText(call, bytes), ReadSpan<const uint32_t>(call, offsets, 1)};
+}
+
+/** Arguments: threads, bytes and offsets of a batch, first and last byte of the words, and the words. */
+NAN_METHOD(HostStringWords) {
+  Call call(info, "hostStringWords");
+  const unsigned threads = call.Threads(0);
+  const StringBatch strings = ReadBatch(call, call[1], call[2]);
+  const size_t begin = call.Size(3), end = call.Size(4);
+  if (!call.ok()) return;
+  const auto words = ReadSpan<uint64_t>(call, call[5], strings.n());
+  if (!call.ok()) return;
+  if (end < begin || end - begin > sizeof(uint64_t))
+    return (void)call.Fail(CL_INVALID_VALUE, "expected at most 8 bytes");
+  ForRows(call, threads, strings.n(), [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) {
+      const Text text = strings[i];
+      uint64_t word = 0;
+      for (size_t k = begin; k < end; k++) {
+        word = word << 8 | (k < text.size() ? static_cast<unsigned char>(text.begin[k]) : 0);
+      }
+      words.data[i] = word;
+    }
+  });
+}
+
+/**
+ * Arguments: threads, arrays of the bytes and offsets of batches, positions of strings, first position, most positions,
+ * memory, and bytes that end it. Copies strings until it holds that many bytes. Returns the number of strings and writes
+ * the number of bytes to the last argument, a 64-bit float.
+ */
+NAN_METHOD(HostGatherStrings) {
+  Call call(info, "hostGatherStrings");
+  const unsigned threads = call.Threads(0);
+  const auto bytes = call.Elements(1), offsets = call.Elements(2);
+  const auto positions = ReadSpan<const uint32_t>(call, call[3], 0);
+  const size_t from = call.Size(4), most = call.Size(5);
+  const auto to = ReadSpan<char>(call, call[6], 0);
+  const size_t full = call.Size(7);
+  const auto used = ReadSpan<double>(call, call[8], 1);
+  if (!call.ok()) return;
+  if (bytes.size() != offsets.size() || from > positions.n)
+    return (void)call.Fail(CL_INVALID_VALUE, "expected as many bytes as offsets");
+  std::vector<StringBatch> batches;
+  std::vector<size_t> firsts{0};
+  for (size_t k = 0; k < bytes.size(); k++) {
+    batches.push_back(ReadBatch(call, bytes[k], offsets[k]));
+    if (!call.ok()) return;
+    firsts.push_back(firsts.back() + batches.back().n());
+  }
+  const size_t n = std::min(most, positions.n - from);
+  std::vector<Text> texts(n);
+  ForRows(call, threads, n, [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last; i++) {
+      const size_t position = positions.data[from + i];
+      texts[i] = {nullptr, nullptr};
+      if (position >= firsts.back()) continue;
+      const size_t k = std::upper_bound(firsts.begin(), firsts.end(), position) - firsts.begin() - 1;
+      texts[i] = batches[k][position - firsts[k]];
+      __builtin_prefetch(texts[i].begin);
+    }
+  });
+  std::vector<size_t> starts;
+  size_t count = 0, size = 0;
+  for (; count < n && size < full && texts[count].size() <= to.n - size; count++) {
+    if (count % kRowSlice == 0) starts.push_back(size);
+    size += texts[count].size();
+  }
+  ForRows(call, threads, count, [&](size_t slice, size_t first, size_t last) {
+    char* at = to.data + starts[slice];
+    for (size_t i = first; i < last; i++) at = std::copy(texts[i].begin, texts[i].end, at);
+  });
+  *used.data = static_cast<double>(size);
+  call.Return(Nan::New(static_cast<double>(count)));
+}
+
+}  // namespace
+
+void ExportHostTables(Exports& exports) {
+  exports.Set<HostCsvSplit>("hostCsvSplit");
+  exports.Set<HostCsvColumn>("hostCsvColumn");
+  exports.Set<HostNumberProfile>("hostNumberProfile");
+  exports.Set<HostKeyBytes>("hostKeyBytes");
+  exports.Set<HostCopyRanges>("hostCopyRanges");
+  exports.Set<HostStringWords>("hostStringWords");
+  exports.Set<HostGatherStrings>("hostGatherStrings");
+}
+
+}  // namespace clsort
