@@ -34,6 +34,7 @@ import { type Dtype, dtypeInfo } from '../src/keys/dtype.js';
 import { devicePlans } from '../src/sort/backend/planner.js';
 import { UsageError } from '../src/util/errors.js';
 import { invalidName } from '../src/util/suggest.js';
+import { cubVersion } from './peers/cub.js';
 
 interface CubTimes {
   readonly int: number;
@@ -66,6 +67,7 @@ interface Row {
   readonly gigakeysPerSecond?: number;
   /** Times of CUB, for a count passed as int and as size_t; `queued` as above. */
   readonly cub?: CubTimes & { readonly queued: CubTimes };
+  readonly cubVersion?: string | undefined;
   /** Time of CUB's faster form divided by ours. */
   readonly timesCub?: number;
 }
@@ -102,6 +104,8 @@ const PLANNED = 'planned';
 const list = (text: string): string[] => text.split(',').filter(Boolean);
 const repeats = Number(options.repeats);
 const median = (times: number[]): number => times.toSorted((a, b) => a - b)[times.length >> 1] ?? Number.NaN;
+
+const version = options.cub ? cubVersion(options.cub) : undefined;
 
 function runCub(keys: Uint8Array, keyBits: number, valueBytes: number): Row['cub'] {
   if (!options.cub) return undefined;
@@ -151,7 +155,16 @@ if (benches.length === 0) benches.push(first);
 
 type Measured = Omit<
   Row,
-  'algorithm' | 'dtype' | 'valueBytes' | 'n' | 'distribution' | 'localKib' | 'modelled' | 'cub' | 'timesCub'
+  | 'algorithm'
+  | 'dtype'
+  | 'valueBytes'
+  | 'n'
+  | 'distribution'
+  | 'localKib'
+  | 'modelled'
+  | 'cub'
+  | 'cubVersion'
+  | 'timesCub'
 >;
 
 /** Returns the name of an algorithm, resolving the planner's choice. */
@@ -266,7 +279,7 @@ for (const shape of list(options.shapes)) {
           ...(localKib !== undefined && { localKib }),
           ...(modelled && { modelled }),
           ...measured,
-          ...(cub && { cub }),
+          ...(cub && { cub, cubVersion: version }),
           ...(timesCub && { timesCub }),
         };
         rows.push(row);

@@ -30,6 +30,7 @@ import { Sorter } from '../src/sort/api/sorter.js';
 import { PRIMITIVE_PARAMETERS } from '../src/sort/backend/primitive-tuning.js';
 import { UsageError } from '../src/util/errors.js';
 import { invalidName } from '../src/util/suggest.js';
+import { cubVersion } from './peers/cub.js';
 import {
   type KeyDtype,
   OPERATIONS,
@@ -57,6 +58,7 @@ interface Row {
   readonly milliseconds?: number;
   readonly queuedMilliseconds?: number;
   readonly cub?: Readonly<Record<string, CubForm>>;
+  readonly cubVersion?: string | undefined;
   /** Time of CUB's fastest form divided by ours: queued, and relative to our kernel time. */
   readonly timesCub?: number;
   readonly kernelsTimesCub?: number;
@@ -100,6 +102,8 @@ const median = (times: readonly number[]): number | undefined =>
 
 const isSame = (a: readonly Uint8Array[], b: readonly Uint8Array[]): boolean =>
   a.length === b.length && a.every((part, i) => Buffer.compare(part, b[i] ?? new Uint8Array()) === 0);
+
+const version = options.cub ? cubVersion(options.cub) : undefined;
 
 /** Runs the CUB program on the files of a folder. */
 function askCub(operation: string, dtype: KeyDtype, folder: string): Row['cub'] {
@@ -214,7 +218,7 @@ async function* rowsOf(
         ...what,
         ...(tunings.length > 1 && { tuning }),
         ...measured,
-        ...(cub && { cub }),
+        ...(cub && { cub, cubVersion: version }),
         ...(timesCub !== undefined && { timesCub }),
         ...(kernelsTimesCub !== undefined && { kernelsTimesCub }),
       };

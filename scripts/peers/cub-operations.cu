@@ -6,11 +6,15 @@
  * The folder holds `keys`, unsigned, of 32 or 64 bits, for segments also `offsets` of 32 bits, and what has to come out:
  * `expected.0`, and `expected.1` where there are two results. Prints one line of JSON: for each form in which CUB has the
  * operation whether its results are right, and medians in milliseconds between CUDA events, as scripts/peers/cub.cu has
- * them. Results are compared after the device was timed, too; wrong ones get no times.
+ * them; `cub-operations --version` prints the version of CUB. Results are compared after the device was timed, too; wrong ones get no times.
  */
 #include <functional>
 #include <cub/cub.cuh>
 #include <cuda/std/functional>
+#if CUB_VERSION >= 300300
+#include <cuda/iterator>
+#include <cuda/std/execution>
+#endif
 #include <thrust/iterator/transform_iterator.h>
 #include "cub-timing.cuh"
 
@@ -246,6 +250,41 @@ template <class Key> class Operations
         });
     }
 
+    /* The largest keys, in any order, alone and with their positions; the keys are sorted before they are compared. */
+    void top_k()
+    {
+#if CUB_VERSION >= 300300
+        const auto env = cuda::std::execution::env{
+            cuda::execution::require(cuda::execution::determinism::not_guaranteed,
+                                     cuda::execution::output_ordering::unsorted)};
+        const unsigned k = static_cast<unsigned>(results[0].expected.size() / sizeof(Key));
+        const unsigned items = static_cast<unsigned>(n);
+        unsigned *positions;
+        check(cudaMalloc(&positions, k * sizeof *positions));
+        const auto finish = [=] {
+            std::vector<Key> made(k);
+            check(cudaMemcpy(made.data(), room, k * sizeof(Key), cudaMemcpyDeviceToHost));
+            std::sort(made.begin(), made.end(), std::greater<Key>());
+            check(cudaMemcpy(results[0].array, made.data(), k * sizeof(Key), cudaMemcpyHostToDevice));
+        };
+        Key *const found = static_cast<Key *>(room);
+        time(
+            "MaxKeys",
+            [=](void *scratch, size_t &bytes) {
+                return cub::DeviceTopK::MaxKeys(scratch, bytes, keys, found, items, k, env);
+            },
+            finish);
+        time(
+            "MaxPairs",
+            [=](void *scratch, size_t &bytes) {
+                return cub::DeviceTopK::MaxPairs(scratch, bytes, keys, found, cuda::counting_iterator<unsigned>(0),
+                                                 positions, items, k, env);
+            },
+            finish);
+        check(cudaFree(positions));
+#endif
+    }
+
     /* @returns whether there is an operation of that name */
     bool run(const std::string &operation)
     {
@@ -266,6 +305,8 @@ template <class Key> class Operations
             unique();
         else if (operation == "runLengths")
             run_lengths();
+        else if (operation.rfind("topK", 0) == 0)
+            top_k();
         else if (operation.rfind("segments", 0) == 0)
             segments();
         else
@@ -277,6 +318,8 @@ template <class Key> class Operations
 
 int main(int argc, char **argv)
 {
+    if (asks_version(argc, argv))
+        return 0;
     if (argc != 5) {
         std::fprintf(stderr, "usage: cub-operations OPERATION KEY_BITS FOLDER REPEATS\n");
         return 2;

@@ -1,4 +1,4 @@
-/* What the programs that time CUB share: checked calls, arrays on the device, and times between CUDA events. */
+/* What the programs that time CUB share: its version, checked calls, arrays on the device, and times between CUDA events. */
 #ifndef CUB_TIMING_CUH
 #define CUB_TIMING_CUH
 
@@ -8,6 +8,15 @@
 #include <cstdlib>
 #include <string>
 #include <vector>
+
+/* Prints the version of CUB if the only argument is --version. */
+inline bool asks_version(int argc, char **argv)
+{
+    if (argc != 2 || std::string(argv[1]) != "--version")
+        return false;
+    std::printf("%d.%d.%d\n", CUB_MAJOR_VERSION, CUB_MINOR_VERSION, CUB_SUBMINOR_VERSION);
+    return true;
+}
 
 static void check(cudaError_t error)
 {

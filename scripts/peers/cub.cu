@@ -6,7 +6,7 @@
  * Keys are unsigned, 32 or 64 bits; values are positions of 0 (none), 4 or 8 bytes. Prints one line of JSON: medians
  * in milliseconds, between CUDA events, of sorts whose number of keys is passed as int and as size_t: the two take
  * different kernels, and either can be the faster one. `queued`: the same while the device has other work before, so
- * that it never waits for the host.
+ * that it never waits for the host. `cub --version` prints the version of CUB.
  */
 #include <numeric>
 #include <cub/cub.cuh>
@@ -61,6 +61,8 @@ template <class Key> void run(const char *file, int value_bytes, int repeats)
 
 int main(int argc, char **argv)
 {
+    if (asks_version(argc, argv))
+        return 0;
     if (argc != 5) {
         std::fprintf(stderr, "usage: cub KEY_BITS VALUE_BYTES FILE REPEATS\n");
         return 2;

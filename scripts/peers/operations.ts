@@ -9,6 +9,7 @@ import { keyCodec } from '../../src/keys/key-codec.js';
 import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceColumnKernels } from '../../src/sort/backend/device-column-kernels.js';
+import { devicePlans } from '../../src/sort/backend/planner.js';
 import { equalOffsets, zipfOffsets } from '../../src/sort/cases/segments.js';
 import { type Column, column } from '../../src/sort/model/column.js';
 import { HISTOGRAM } from '../../src/sort/operations/histogram/histogram.js';
@@ -143,6 +144,8 @@ async function prepared(
     throw error;
   }
 }
+
+type Top = { readonly keys: Column; readonly positions: Column };
 
 /** Returns an operation whose result is one column, with the key count that `enqueue` returns. */
 function oneColumn(
@@ -309,6 +312,48 @@ const segments = (length: number | 'zipf'): Operation => ({
     }),
 });
 
+/**
+ * The largest keys in descending order, with their positions: the selection and the sort of what it found. CUB returns
+ * the same keys in any order.
+ */
+const topK = (k: number): Operation => ({
+  name: `topK-${k}`,
+  inputs: ofKeys,
+  expected: async (host, { keys }) => {
+    const top = await host.topK(keys, k);
+    return [bytesOf(top.keys), bytesOf(top.indices)];
+  },
+  prepare: (device, inputs, [bytes = 0], tuning) =>
+    prepared(device, inputs, tuning, async ({ columns, steps, keys }) => {
+      const { dtype } = inputs;
+      const n = (bytes * 8) / bitsOf(dtype);
+      const bits = [0, bitsOf(dtype)] as const;
+      const codec = keyCodec(dtype, { descending: true });
+      const request = { dtype, n, bits, valueBytes: 4 } as const;
+      const [plan] = devicePlans(device, { ...request, algorithm: 'auto' });
+      if (!plan) throw new UnsupportedError(`nothing is planned for ${n} pairs`);
+      const sort = await untestedAlgorithm(device, plan.algorithm, request);
+      if (typeof sort === 'string') throw new UnsupportedError(sort);
+      const [found, top] = [0, 1].map(() => ({
+        keys: columns.room(dtype, n),
+        positions: columns.room('u32', n),
+      })) as [Top, Top];
+      return {
+        enqueue: async () => {
+          await steps.select(keys, codec, found);
+          const [input, inputValues] = [found.keys.place as Buffer, found.positions.place as Buffer];
+          const [output, outputValues] = [top.keys.place as Buffer, top.positions.place as Buffer];
+          const work = { n, input, inputValues, output, outputValues, codec, bits };
+          enqueueWithScratch(sort, device.queue, work).release();
+        },
+        poison: () => {
+          for (const one of [top.keys, top.positions]) columns.poison(one);
+        },
+        read: async () => [await columns.read(top.keys, n), await columns.read(top.positions, n)],
+      };
+    }),
+});
+
 /** Operations that scripts/peers/cub-operations.cu implements, under the same names. */
 export const OPERATIONS: readonly Operation[] = [
   scan('scan', 'sum', false),
@@ -319,5 +364,6 @@ export const OPERATIONS: readonly Operation[] = [
   filter,
   unique('unique', false),
   unique('runLengths', true),
+  ...[1, 128, 2048].map(topK),
   ...([32, 256, 4096, 65536, 'zipf'] as const).map(segments),
 ];
