@@ -69,6 +69,7 @@ const FOR_KEYS: readonly (readonly [
     ['select_count', 'select_digit', 'select_sums', 'select_offsets', 'select_write'],
     { SELECT_BITS },
   ],
+  ['top_few.cl', ['few_pass', 'few_rank'], { SELECT_BITS }],
   ['key_range_probe.cl', ['key_range_probe']],
   ['search_sorted.cl', ['search_sorted']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],

@@ -340,6 +340,7 @@ const topK = (k: number): Operation => ({
       })) as [Top, Top];
       return {
         enqueue: async () => {
+          if (await steps.selectSorted(keys, codec, top)) return;
           await steps.select(keys, codec, found);
           const [input, inputValues] = [found.keys.place as Buffer, found.positions.place as Buffer];
           const [output, outputValues] = [top.keys.place as Buffer, top.positions.place as Buffer];

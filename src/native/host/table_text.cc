@@ -284,7 +284,7 @@ NAN_METHOD(HostStringWords) {
 
 /**
  * Arguments: threads, arrays of the bytes and offsets of batches, positions of strings, first position, most positions,
- * memory, and bytes that end it. Copies strings until it holds that many bytes. Returns the number of strings and writes
+ * memory, and bytes that end it. Copies strings until it has that many bytes. Returns the number of strings and writes
  * the number of bytes to the last argument, a 64-bit float.
  */
 NAN_METHOD(HostGatherStrings) {

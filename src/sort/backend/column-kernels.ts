@@ -91,6 +91,16 @@ export interface ColumnKernels {
     codec: KeyCodec,
     to: { readonly keys: Column; readonly positions: Column },
   ): MaybePromise<void>;
+  /**
+   * Does what `select` does and sorts the result, equal keys by position.
+   *
+   * @returns false, and `to` is not written, if a sort of what `select` writes is faster
+   */
+  selectSorted(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): MaybePromise<boolean>;
   /** Computes the sum, minimum or maximum, as described in `Sorter.reduce`. */
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint>;
   /** Computes a scan in the keys' dtype; `to` may be `from`. */

@@ -20,11 +20,34 @@ import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, type Column } from '../model/column.js';
 import type { ColumnKernel, DeviceContext } from './column-kernel.js';
 import type { ColumnKernels, TopShort } from './column-kernels.js';
-import { LONG_SEGMENT } from './policy.js';
+import {
+  CANDIDATES_SHARE,
+  LONG_SEGMENT,
+  MAX_RANKED,
+  MIN_CANDIDATES,
+  SELECTING_GROUP,
+  SELECTING_GROUPS_PER_UNIT,
+} from './policy.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
 /** Digit size of the radix select in bits; each digit takes one pass over the keys. */
 export const SELECT_BITS = 11;
+
+/** Bytes of the record that cl/top_few.cl keeps for each pass. */
+const STATE_BYTES = 64;
+
+/** Work-items that rank one of the first keys, as in cl/top_few.cl; fewer in a smaller group. */
+const RANKERS = 16;
+
+/** Returns the digits of a number of `width` bits from the top; `at` is the lowest bit, counted from `from`. */
+function digitsOf(width: number, from: number): { readonly at: number; readonly bits: number }[] {
+  const digits: { readonly at: number; readonly bits: number }[] = [];
+  for (let end = width; end > 0; end -= SELECT_BITS) {
+    const shift = Math.max(0, end - SELECT_BITS);
+    digits.push({ at: from + shift, bits: end - shift });
+  }
+  return digits;
+}
 
 const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
 
@@ -35,8 +58,8 @@ const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined =
 };
 
 /**
- * Column kernels on the device: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_segments.cl,
- * select_segments.cl and the kernels of primitives.
+ * Column kernels on the device: cl/canonical.cl, gather.cl, segment.cl, unique.cl, top_k.cl, top_few.cl,
+ * top_segments.cl, select_segments.cl and the kernels of primitives.
  */
 export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   readonly device: Device;
@@ -173,6 +196,52 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       const args = [input, state, sums, ...selected, u64(n), u64(perGroup), code];
       queue.run(program.kernel('select_write'), args, launch);
     });
+  }
+
+  async selectSorted(
+    keys: Column,
+    codec: KeyCodec,
+    to: { readonly keys: Column; readonly positions: Column },
+  ): Promise<boolean> {
+    const { n, info } = keys;
+    const k = to.keys.n;
+    const { queue, capabilities } = this.device;
+    if (k > (capabilities.type === 'cpu' ? MAX_RANKED.cpu : MAX_RANKED.gpu)) return false;
+    const { program, groupSize: local } = await buildForGroups(
+      this.device,
+      'top_few.cl',
+      ['few_pass', 'few_rank'],
+      { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS },
+      { groupSize: SELECTING_GROUP },
+    );
+    const digits = [...digitsOf(info.width, 32), ...digitsOf(Math.ceil(Math.log2(n)), 0), { at: 0, bits: 0 }];
+    const capacity = Math.max(MIN_CANDIDATES, Math.ceil(n * CANDIDATES_SHARE));
+    const countBytes = 4 * ((1 << SELECT_BITS) + 1) * digits.length;
+    const sizes = [digits.length * STATE_BYTES, countBytes, 2 * capacity * info.bytes, 2 * capacity * 4];
+    await this.#withScratch(sizes, async ([states, counts, listKeys, listPositions]) => {
+      if (!states || !counts || !listKeys || !listPositions)
+        throw new UnsupportedError('cannot select keys: scratch memory is missing');
+      const code = codecArgument(codec);
+      queue.fill(counts, 0, { bytes: countBytes });
+      const groups = Math.min(
+        gridStrideGroups(this.device, n, local),
+        capabilities.computeUnits * SELECTING_GROUPS_PER_UNIT,
+      );
+      let before = 32 + info.width;
+      for (const [pass, { at, bits }] of digits.entries()) {
+        const where = [bufferOf(keys), states, counts, listKeys, listPositions];
+        const how = [u64(n), u64(k), u64(capacity), u32(pass), u32(before), u32(at), u32(bits), code];
+        queue.run(program.kernel('few_pass'), [...where, ...how], { global: groups * local, local });
+        before = at;
+      }
+      const last = [states, u32(digits.length - 1), listKeys, listPositions];
+      const args = [...last, bufferOf(to.keys), bufferOf(to.positions), u32(k), u64(capacity), code];
+      queue.run(program.kernel('few_rank'), args, {
+        global: roundUpToGroups(k * Math.min(RANKERS, local), local),
+        local,
+      });
+    });
+    return true;
   }
 
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint> {

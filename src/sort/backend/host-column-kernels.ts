@@ -139,6 +139,10 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(selectSteps(keys, codec, to));
   }
 
+  selectSorted(): boolean {
+    return false;
+  }
+
   async reduce(keys: Column, op: ReduceOp): Promise<() => number | bigint> {
     const value = await this.#run(hostReduce({ ...keys, view: wordsOf(keys) }, op));
     return () => value;

@@ -10,6 +10,22 @@ export const LONG_SEGMENT = 8192;
  */
 export const SELECT_ABOVE = policy('hostSelect', 4096, Number.POSITIVE_INFINITY);
 
+/**
+ * Most first keys that are found in sorted order, by comparison of each with each; more are sorted instead.
+ * scripts/results/NOTES.md, "First keys".
+ */
+export const MAX_RANKED = policy('rankedTop', { cpu: 256, gpu: 2048 }, { cpu: 0, gpu: 0 });
+
+/** Candidates for the first keys that are listed, as a fraction of the keys; while there are more, all keys are read. */
+export const CANDIDATES_SHARE = 1 / 64;
+
+/** Least number of candidates that are listed; at least `MAX_RANKED`. */
+export const MIN_CANDIDATES = 4096;
+
+/** Work-items of a group of such a selection, and groups per compute unit: each adds its counts to those of all. */
+export const SELECTING_GROUP = 256;
+export const SELECTING_GROUPS_PER_UNIT = 8;
+
 /** Places that are sampled for the range of the keys. */
 export const SAMPLE_COUNT = 16;
 

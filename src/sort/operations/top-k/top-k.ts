@@ -3,7 +3,7 @@ import { keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
-import { type Column, column } from '../../model/column.js';
+import { type Column, column, isOnDevice } from '../../model/column.js';
 import { bitWindow, requireOptionsObject, type TopKOptions } from '../../model/options.js';
 import { ShardedArray } from '../../model/sharded-array.js';
 import {
@@ -129,11 +129,15 @@ export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Pr
     await call.copy(found.positions, out.positions);
   };
   if (whole && k <= n * SELECT_SHARE && columns.prefersSelect(n)) {
-    const selected = { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) };
+    const temporary = () => ({ keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) });
+    const isDirect = !settings.verify && isOnDevice(out.keys.place) && isOnDevice(out.positions.place);
+    const ranked = isDirect ? out : temporary();
+    if (await columns.kernels.selectSorted(input, codec, ranked)) {
+      return ranked === out ? undefined : verifyAndCopy(ranked);
+    }
+    const selected = temporary();
     await columns.kernels.select(input, codec, selected);
-    const found = settings.verify
-      ? { keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) }
-      : out;
+    const found = settings.verify ? ranked : out;
     await call.sort({
       keys: selected.keys,
       sorted: found.keys.place,
