@@ -36,7 +36,7 @@ export interface BatchOptions extends RunOptions {
 
 /** Opens a runner, which accepts jobs until `end` is called. */
 export type OpenRunner = (
-  devices: readonly { readonly device: string; readonly shares: boolean }[],
+  devices: readonly { readonly device: string; readonly shares: boolean; readonly isLazy?: boolean }[],
   options: RunOptions,
 ) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
@@ -153,13 +153,15 @@ class BatchRun {
   }
 
   /** Streamed jobs may or may not name a device, so all devices are shared then. */
-  #deviceQueuesFor(entries: readonly Entry[]): { device: string; shares: boolean }[] {
+  #deviceQueuesFor(entries: readonly Entry[]): { device: string; shares: boolean; isLazy: boolean }[] {
     const isShared = !Array.isArray(this.#jobs) || entries.some(({ job }) => job.device === undefined);
     const sharing = isShared ? this.#options.devices : [];
     const named = entries.flatMap(({ job }) => job.device ?? []);
+    const isLazy = entries.every(({ isSmall }) => isSmall);
     return [...new Set([...sharing, ...named])].map((device) => ({
       device,
       shares: sharing.includes(device),
+      isLazy,
     }));
   }
 
@@ -175,7 +177,7 @@ class BatchRun {
     const isSmall = isPlain && areFiles && bytes <= SMALL_BYTES;
     const limit = Math.floor(Math.min(memory, jobMemory(bytes, isPlain, share)));
     return {
-      ...{ job, index, bytes, limit, failures: 0, isSuspect: false },
+      ...{ job, index, bytes, limit, isSmall, failures: 0, isSuspect: false },
       memory: isSmall ? Math.min(limit, SMALL_MEMORY) : limit,
       weight: isSmall ? 1 / SMALL_JOBS_PER_SLOT : 1,
     };

@@ -3,13 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { NoDeviceError, NoLoaderError, NoPlatformError } from '../util/errors.js';
 import { isRetryable } from './failures.js';
 import type { Entry } from './job-queue.js';
-import {
-  type OpenWorker,
-  type RunningWorker,
-  type WorkerHooks,
-  type WorkerOptions,
-  WorkerProcess,
-} from './worker-process.js';
+import { openWorker as openAnyWorker } from './local-worker.js';
+import type { OpenWorker, RunningWorker, WorkerHooks, WorkerOptions } from './worker-process.js';
 
 /**
  * Maximum number of consecutive attempts to open a device, and milliseconds between them: a crashed driver may need
@@ -38,7 +33,7 @@ export class DeviceQueue {
     { shares, ...options }: WorkerOptions & Pick<DeviceQueue, 'shares'>,
     hooks: Omit<WorkerHooks, 'onLost'>,
     onChange: (is: 'opened' | 'lost' | 'gone', error?: Error) => void,
-    openWorker: OpenWorker = WorkerProcess.open,
+    openWorker: OpenWorker = openAnyWorker,
   ) {
     this.device = options.device;
     this.#options = options;

@@ -12,6 +12,8 @@ export interface Entry {
   readonly memory: number;
   /** Maximum memory in bytes, when the estimate is too low. */
   readonly limit: number;
+  /** Whether the inputs are few bytes of uncompressed keys or records. */
+  readonly isSmall: boolean;
   /** Fraction of a concurrency slot; small jobs share one. */
   readonly weight: number;
   /** Number of failures attributed to this job. */

@@ -9,7 +9,10 @@ export const MEMORY_PER_COMPRESSED_BYTE = 16;
 
 export const MIN_MEMORY = 64 * 2 ** 20;
 
-/** Maximum size in bytes of a small file. scripts/results/NOTES.md, "Batches on an H200". */
+/**
+ * Maximum size in bytes of a small file, which the process of the batch may sort itself.
+ * scripts/results/NOTES.md, "Batches on an H200".
+ */
 export const SMALL_BYTES = policy('smallJobs', 2 ** 18, 0);
 
 /** Number of small jobs that count as one job, since system overhead dominates them. */

@@ -1,4 +1,4 @@
-/** Execution of one job in a worker process. */
+/** Execution of one job, in a worker process or for small files in this one. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileContext, FileReport } from '../io/file-sort/file-job.js';
@@ -8,7 +8,7 @@ import { type FileHash, FileHashes } from '../io/streams/file-hash.js';
 import { makeFolder } from '../io/streams/folder.js';
 import { measureSpan, now, type WorkSpan } from '../io/streams/spans.js';
 import { sortTableFile } from '../io/tables/sort-table-file.js';
-import type { Sorter } from '../sort/api/sorter.js';
+import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { type ChecksummedState, type FileState, fileState, isSameState, stateOf } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
@@ -18,14 +18,15 @@ import type { JobCompletion } from './protocol.js';
  *
  * @param sorter sorts the file
  * @param job the job
- * @param memory memory limit in bytes; larger inputs use temporary files and are resumed after a kill
- * @param outer context of the worker process
+ * @param memory memory limit in bytes; larger inputs use temporary files and are resumed after a kill. Without it,
+ *   the job is sorted as a whole
+ * @param outer context of the process
  * @throws the errors of `sortFile`
  */
 export async function runJob(
-  sorter: Sorter,
+  sorter: SorterOperations,
   job: Job,
-  memory: number,
+  memory: number | undefined,
   outer: FileContext,
 ): Promise<JobCompletion> {
   const [began, started] = [now(), performance.now()];
@@ -71,12 +72,12 @@ export async function runJob(
 }
 
 function sortJob(
-  sorter: Sorter,
+  sorter: SorterOperations,
   { name: _, device: __, ...job }: Job,
-  memory: number,
+  memory: number | undefined,
   context: FileContext,
 ): Promise<FileReport> {
-  const how = { memory, resume: true };
+  const how = memory === undefined ? {} : { memory, resume: true };
   if ('by' in job) return sortTableFile(sorter, { ...job, memory }, context);
   if ('record' in job) return sortRecordFile(sorter, { ...job, ...how }, context);
   return sortFile(sorter, { ...job, ...how }, context);

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import type { TemporaryFiles } from '../io/streams/output.js';
 import { ioError } from '../io/streams/raw.js';
+import type { Progress } from '../sort/model/options.js';
 import { AbortedError, TimeoutError } from '../util/errors.js';
 import { DeviceQueue } from './device-queue.js';
 import type { JobResult, Listener } from './events.js';
@@ -9,7 +10,7 @@ import { isRetryable } from './failures.js';
 import { type Entry, JobQueue } from './job-queue.js';
 import { inputsOf, type Job } from './jobs.js';
 import { IDLE_MEMORY_SHARE, MAX_PARALLEL, MIN_PARALLEL } from './policy.js';
-import { type OpenWorker, WorkerLostError } from './worker-process.js';
+import { type OpenWorker, WorkerLostError, type WorkerOptions } from './worker-process.js';
 
 /** Returns the default number of concurrent jobs per device: half the number of processors, plus one. */
 export const defaultParallel = (): number =>
@@ -28,7 +29,7 @@ export interface RunOptions {
   readonly memory: number;
   readonly signal: AbortSignal;
   readonly temporaryFiles?: TemporaryFiles | undefined;
-  /** Starts the worker process of a device; default `WorkerProcess.open`. */
+  /** Opens the worker of a device; default `openWorker` of `local-worker.ts`. */
   readonly openWorker?: OpenWorker | undefined;
   readonly onEvent: Listener;
 }
@@ -37,6 +38,9 @@ export interface RunOptions {
 const CANCEL_MS = 1000;
 /** The same when the whole batch is interrupted. */
 const INTERRUPT_MS = 300;
+
+/** A device, and whether its worker process may start later. */
+type QueueFacts = Pick<DeviceQueue, 'device' | 'shares'> & Pick<WorkerOptions, 'isLazy'>;
 
 /** Runs jobs concurrently on devices and emits their results as events. Jobs may be added while others run. */
 export class Runner {
@@ -53,7 +57,7 @@ export class Runner {
   #isStopped = false;
   #lastWorkerError: Error | undefined;
 
-  private constructor(deviceQueues: readonly Pick<DeviceQueue, 'device' | 'shares'>[], options: RunOptions) {
+  private constructor(deviceQueues: readonly QueueFacts[], options: RunOptions) {
     this.#options = options;
     this.#idleBytes = Math.floor((options.memory * IDLE_MEMORY_SHARE) / Math.max(1, deviceQueues.length));
     this.#done = new Promise((resolve) => {
@@ -62,9 +66,9 @@ export class Runner {
     for (const facts of deviceQueues) this.#addDeviceQueue(facts);
   }
 
-  #addDeviceQueue({ device, shares }: Pick<DeviceQueue, 'device' | 'shares'>): DeviceQueue {
+  #addDeviceQueue({ device, shares, isLazy }: QueueFacts): DeviceQueue {
     const { onEvent, temporaryFiles, parallel, openWorker } = this.#options;
-    const facts = { device, shares, parallel, idleBytes: this.#idleBytes };
+    const facts = { device, shares, isLazy, parallel, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
     const onChange = (is: 'opened' | 'lost' | 'gone', error?: Error): void => {
       if (is === 'gone') this.#lastWorkerError = error;
@@ -83,10 +87,7 @@ export class Runner {
    * @param options limits and callbacks
    * @throws NoDeviceError (or a similar error) when a device cannot be opened; all others are closed then
    */
-  static async open(
-    devices: readonly Pick<DeviceQueue, 'device' | 'shares'>[],
-    options: RunOptions,
-  ): Promise<Runner> {
+  static async open(devices: readonly QueueFacts[], options: RunOptions): Promise<Runner> {
     const runner = new Runner(devices, options);
     const { signal } = options;
     const interrupt = (): void => runner.#interrupt();
@@ -169,9 +170,8 @@ export class Runner {
       await assertPresent(job);
       if (this.#options.signal.aborted)
         throw new AbortedError(`cannot run ${job.name}: the batch was interrupted`);
-      const { done, cancel } = worker.run(job, limit, (progress) =>
-        onEvent({ is: 'progress', job, device, progress }),
-      );
+      const onProgress = (progress: Progress) => onEvent({ is: 'progress', job, device, progress });
+      const { done, cancel } = worker.run(job, limit, onProgress, entry.isSmall);
       this.#cancels.set(entry, cancel);
       if (timeout !== undefined) {
         timer = setTimeout(() => {

@@ -36,13 +36,30 @@ export interface WorkerOptions {
   readonly parallel: number;
   /** Maximum size of idle buffers, in bytes. */
   readonly idleBytes: number;
+  /** Whether all known jobs are small, so that a process may start later; default false. */
+  readonly isLazy?: boolean | undefined;
 }
 
 /** A running worker process of a device. */
-export type RunningWorker = Pick<WorkerProcess, 'run' | 'kill' | 'close'>;
+export interface RunningWorker extends Pick<WorkerProcess, 'kill' | 'close'> {
+  /**
+   * Runs a job concurrently with others.
+   *
+   * @param memory memory limit in bytes
+   * @param isSmall whether this process may run the job
+   * @returns `done` rejects with the error of the job, or a WorkerLostError; `cancel` makes it reject with an
+   * AbortedError
+   */
+  run(
+    job: Job,
+    memory: number,
+    onProgress: (progress: Progress) => void,
+    isSmall: boolean,
+  ): { readonly done: Promise<JobCompletion>; readonly cancel: () => void };
+}
 
 /**
- * Starts the worker process of a device. It throws NoDeviceError (or a similar error) when the device cannot be opened,
+ * Opens the worker of a device. It throws NoDeviceError (or a similar error) when the device cannot be opened,
  * and WorkerLostError when the process ends.
  */
 export type OpenWorker = (options: WorkerOptions, hooks: WorkerHooks) => Promise<RunningWorker>;
@@ -67,7 +84,7 @@ interface Task {
   readonly reject: (error: Error) => void;
 }
 
-export class WorkerProcess {
+export class WorkerProcess implements RunningWorker {
   readonly device: string;
   readonly #hooks: WorkerHooks;
   readonly #child: ChildProcess;
@@ -123,17 +140,7 @@ export class WorkerProcess {
     return worker;
   }
 
-  /**
-   * Runs a job concurrently with others.
-   *
-   * @returns `done` rejects with the error of the job, or a WorkerLostError; `cancel` makes it reject with an
-   * AbortedError
-   */
-  run(
-    job: Job,
-    memory: number,
-    onProgress: (progress: Progress) => void,
-  ): { readonly done: Promise<JobCompletion>; readonly cancel: () => void } {
+  run(job: Job, memory: number, onProgress: (progress: Progress) => void): ReturnType<RunningWorker['run']> {
     const id = this.#nextId++;
     const done = new Promise<JobCompletion>((resolve, reject) => {
       this.#tasks.set(id, { job, onProgress, resolve, reject });

@@ -1,11 +1,10 @@
 /** A worker process: sorts on one device for a batch, so that a crash or hang of its driver cannot end the batch. */
-import { Readable, Writable } from 'node:stream';
 import type { FileContext } from '../io/file-sort/file-job.js';
 import { FileSortBatcher } from '../io/file-sort/file-sort-batcher.js';
 import { ArrayPool } from '../io/streams/array-pool.js';
 import { Sorter } from '../sort/api/sorter.js';
 import { endWithParent } from '../util/end-with-parent.js';
-import { UsageError } from '../util/errors.js';
+import { noStreams } from './no-streams.js';
 import { type FromChild, serializeError, type ToChild } from './protocol.js';
 import { runJob } from './run-job.js';
 
@@ -19,21 +18,13 @@ let sorter: Sorter | undefined;
 let arrays: ArrayPool | undefined;
 let fileBatcher: FileSortBatcher | undefined;
 
-const noStream = (): UsageError =>
-  new UsageError("cannot use '-' in a batch: a batch has no stdin and stdout. Name a file");
-
 function contextOf(id: number, signal: AbortSignal): FileContext {
   let reportedAt = Number.NEGATIVE_INFINITY;
   return {
+    ...noStreams(),
     signal,
     arrays,
     batcher: fileBatcher,
-    stdin: new Readable({
-      read: (): never => {
-        throw noStream();
-      },
-    }),
-    stdout: new Writable({ write: (_, __, done) => done(noStream()) }),
     temporaryFiles: {
       add: (path) => send({ is: 'temporary', change: 'add', path }),
       delete: (path) => send({ is: 'temporary', change: 'delete', path }),

@@ -34,7 +34,7 @@ const APART_FROM_VALUES = {
 const SMALL_BYTES = 2 ** 20;
 
 /** Returns whether inputs are small; false if the size is unknown. */
-export async function areSmall(inputs: string | readonly string[]): Promise<boolean> {
+async function areSmall(inputs: string | readonly string[]): Promise<boolean> {
   const bytes = await maxKeyCount(typeof inputs === 'string' ? [inputs] : inputs, 1);
   return bytes !== undefined && bytes <= SMALL_BYTES;
 }

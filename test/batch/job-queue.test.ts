@@ -5,7 +5,7 @@ let index = 0;
 const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
   const { device, ...rest } = more;
   const job = { name: `${bytes}`, in: '', out: '', ...(device !== undefined && { device }) };
-  const facts = { memory: 0, limit: 0, weight: 1, failures: 0, isSuspect: false };
+  const facts = { memory: 0, limit: 0, weight: 1, isSmall: false, failures: 0, isSuspect: false };
   return { job, index: index++, bytes, ...facts, ...rest };
 };
 const consumer = (device: string, more: Partial<QueueConsumer> = {}): QueueConsumer => ({

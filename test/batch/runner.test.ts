@@ -14,7 +14,8 @@ const INPUT = fileURLToPath(import.meta.url);
 const entry = (bytes: number, more: Partial<Entry> & { device?: string } = {}): Entry => {
   const { device, ...facts } = more;
   const job = { name: String(bytes), in: INPUT, out: '', ...(device !== undefined && { device }) };
-  return { job, index: 0, bytes, memory: 0, limit: 0, weight: 1, failures: 0, isSuspect: false, ...facts };
+  const rest = { memory: 0, limit: 0, weight: 1, isSmall: false, failures: 0, isSuspect: false };
+  return { job, index: 0, bytes, ...rest, ...facts };
 };
 
 /** Runs jobs on fake processes of devices that share them. */

@@ -305,8 +305,10 @@ where(
   'needs ulimit of a POSIX shell',
   test,
 )('a limit of open files that is too low is an error that states the required limit', async (t) => {
-  writeFileSync(path('few.json'), JSON.stringify([{ in: 'a.u32', out: 'few', dtype: 'u32' }]));
-  const limited = (files: number, command: string) =>
+  writeFileSync(path('not-small.u32'), new Uint8Array(2 ** 18 + 4));
+  writeFileSync(path('few.json'), JSON.stringify([{ in: 'not-small.u32', out: 'few' }]));
+  writeFileSync(path('small.json'), JSON.stringify([{ in: 'a.u32', out: 'few' }]));
+  const limited = (files: number, command: string, manifest = 'few.json') =>
     spawnSync(
       'sh',
       [
@@ -315,7 +317,7 @@ where(
         process.execPath,
         MAIN,
         command,
-        path('few.json'),
+        path(manifest),
         '--device',
         'host',
       ],
@@ -328,6 +330,7 @@ where(
     /^clsort: cannot sort on host: the worker process has ended .*: a process may not open as many files at once as it needs: let it have 256 \(ulimit -n\)\n$/,
   );
   t.is(limited(256, 'batch').status, 0);
+  t.is(limited(90, 'batch', 'small.json').status, 0, 'small jobs need no worker process');
   const own = limited(35, 'batch');
   t.is(own.status, 5);
   t.regex(

@@ -1,4 +1,3 @@
-import { deviceSpecs } from '../../device/platform/select-device.js';
 import type { FileReport } from '../../io/file-sort/file-job.js';
 import { nameFacts } from '../../io/formats/file-name.js';
 import { isReadable } from '../../io/formats/format.js';
@@ -14,7 +13,7 @@ import { cannotCombine, missingEngine } from '../option-errors.js';
 import { schedulerOption } from '../options/engine.js';
 import type { SortArguments } from '../options/sort.js';
 import { runWithSorter, showFileWork } from '../run-with-sorter.js';
-import { areSmall, readSortJobs } from '../sort-jobs.js';
+import { readSortJobs } from '../sort-jobs.js';
 import { reportJson, reportText, verifiedText } from '../sort-report.js';
 
 export async function run(given: SortArguments, console: Console): Promise<ExitCode> {
@@ -34,7 +33,7 @@ export async function run(given: SortArguments, console: Console): Promise<ExitC
     if (!args.json) printReport(report, out, args, console);
   };
   let failure: unknown;
-  if (jobs.length > 1 && !(await isBelowDeviceLimit(args))) {
+  if (jobs.length > 1) {
     const { sortEach } = await import('../sort-each.js');
     failure = await sortEach(jobs, args, { shown, done }, console);
   } else {
@@ -134,12 +133,6 @@ function assertNoCluster(args: SortArguments): void {
   const option =
     (['partitions', 'shards'] as const).find((name) => args[name] !== undefined) ?? schedulerOption(args);
   if (option !== undefined) throw missingEngine(`--${option}`, 'bullmq');
-}
-
-/** Returns whether the inputs are so small that the host sorts them before a process for a device has started. */
-async function isBelowDeviceLimit({ in: inputs, device }: SortArguments): Promise<boolean> {
-  const [spec, ...others] = deviceSpecs(device ?? ['auto']);
-  return others.length === 0 && (spec === 'auto' || spec === 'host') && (await areSmall(inputs));
 }
 
 function printReport(

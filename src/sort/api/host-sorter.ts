@@ -9,9 +9,13 @@ type Warn = (warning: ClsortError) => void;
 /** Returns the reason in plans for sorting few keys on the host although there may be a device. */
 export const hostIsFaster = (below: number): string => `the host is faster below ${below} keys`;
 
-/** Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does. */
-export const hostSorter = (onWarning: Warn): SorterOperations =>
-  new SorterOperations(new HostBackend('asked for', { onWarning }), onWarning);
+/**
+ * Returns a Sorter on the host engine, as `Sorter.open({ device: 'host' })` does.
+ *
+ * @param reason reason in plans
+ */
+export const hostSorter = (onWarning: Warn, reason = 'asked for'): SorterOperations =>
+  new SorterOperations(new HostBackend(reason, { onWarning }), onWarning);
 
 /**
  * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device, and faster
