@@ -35,6 +35,7 @@ const { column, wordsOf } = await import('../dist/src/sort/model/column.js');
 const { HISTOGRAM } = await import('../dist/src/sort/operations/histogram/histogram.js');
 const { MERGE } = await import('../dist/src/sort/operations/merge/merge.js');
 const { REDUCE_RUNS } = await import('../dist/src/sort/operations/reduce-by-key/reduce-by-key.js');
+const { CONTAINS } = await import('../dist/src/sort/operations/sets/contains.js');
 const { SEARCH_SORTED } = await import('../dist/src/sort/operations/search-sorted/search-sorted.js');
 const { COMPACT } = await import('../dist/src/sort/operations/select/selection.js');
 const { DISTRIBUTIONS, keysOf } = await import('../dist/test/distributions.js');
@@ -220,6 +221,19 @@ const OPERATIONS = {
     const table = sorted(column(keys.dtype, other.length, other), order);
     const search = { codec: keyCodec(keys.dtype, order), right: random.maybe(50) };
     return (kernels, make) => kernels.run(SEARCH_SORTED, table, keys, search, make('u32', keys.n));
+  },
+  contains(random, keys) {
+    const order = orderOf(random);
+    const other = keysFor(random, keys.dtype, sizeOf(random, 1));
+    const table = sorted(column(keys.dtype, other.length, other), order);
+    const search = { codec: keyCodec(keys.dtype, order), inverted: random.maybe(50) };
+    return (kernels, make) => kernels.run(CONTAINS, table, keys, search, make('u8', keys.n));
+  },
+  segmentIds(random, keys) {
+    const begins = Array.from({ length: random.below(keys.n) }, () => random.below(keys.n));
+    const offsets = Uint32Array.of(0, ...begins.sort((a, b) => a - b));
+    const at = column('u32', offsets.length, offsets);
+    return (kernels, make) => kernels.segmentIds(at, make('u32', keys.n));
   },
   merge(random, keys) {
     const order = orderOf(random);

@@ -18,6 +18,10 @@ const TYPES = [
   ['QuantileOptions', '`quantile` takes these as well, and:'],
   ['UniqueOptions', '`unique` compares whole keys.'],
   ['UniqueColumns', '`unique` takes, besides:'],
+  [
+    'SetOptions',
+    '`isIn`, `intersect`, `union`, `difference` and `setXor` take those of `unique` without its columns, and:',
+  ],
   ['LexsortOptions', '`lexsort` takes an order for columns that have none of their own.'],
   ['LexsortColumn', 'A column of `lexsort`:'],
   ['SegmentedArgsortOptions', '`segmentedArgsort` takes those of a sort, and:'],

@@ -240,8 +240,15 @@ export const HOST = [
   inFile(
     'search.h',
     'a search to the right stops before equal keys',
-    'right ? code <= key : code < key',
-    'code < key',
+    'right ? code <= codes[i] : code < codes[i]',
+    'code < codes[i]',
+    kernel('u32: distinct*'),
+  ),
+  inFile(
+    'search.h',
+    'a mask marks the same keys when it is inverted',
+    '(place < sorted.n && codec.CodeOf(sorted.keys[place]) == code) != inverted',
+    'place < sorted.n && codec.CodeOf(sorted.keys[place]) == code',
     kernel('u32: distinct*'),
   ),
   inFile(

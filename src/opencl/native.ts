@@ -125,6 +125,7 @@ export interface Native {
   hostAppendCodesAsync: NativeFunction;
   hostCanonicalAsync: NativeFunction;
   hostCompactAsync: NativeFunction;
+  hostContainsAsync: NativeFunction;
   hostCountBinsAsync: NativeFunction;
   hostCopyRanges: NativeFunction;
   hostCountDigitsAsync: NativeFunction;
@@ -141,6 +142,7 @@ export interface Native {
   hostRunLengthsAsync: NativeFunction;
   hostScanAsync: NativeFunction;
   hostSearchSortedAsync: NativeFunction;
+  hostSegmentIdsAsync: NativeFunction;
   hostSelectAsync: NativeFunction;
   hostSort: NativeFunction;
   hostSortAsync: NativeFunction;

@@ -103,6 +103,7 @@ for (const operation of [
   'many arrays',
   'scans of host arrays',
   'unique of a host array',
+  'sets of host arrays',
   'filter and partition of host arrays',
 ]) {
   test.serial(`${operation}, verified: a word corrupted in a transfer is never returned`, async (t) => {
@@ -130,6 +131,7 @@ for (const operation of [
   'filter and partition of host arrays',
   'scans of host arrays',
   'unique of a host array',
+  'sets of host arrays',
   'totals by key',
   'top 3 of segments',
 ]) {

@@ -184,6 +184,41 @@ struct SearchSortedWork {
   }
 };
 
+/** Arguments from 2: keys, width, codec, sorted keys, inverted, mask. */
+struct ContainsWork {
+  static constexpr char kName[] = "hostContainsAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements sorted, mask;
+  bool inverted = false;
+
+  bool Read(Call& call) {
+    inverted = call.Bool(6);
+    return keys.Read(call, 2) && codec.Read(call, 4) && sorted.Read(call, 5, keys.width) &&
+           mask.Read(call, 7, 1, keys.n);
+  }
+  bool Run(Threads& threads) const {
+    ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      Contains(Sorted<Key>{sorted.as<Key>(), sorted.n}, keys.as<Key>(), keys.n, codec.of(key), inverted,
+               mask.as<uint8_t>(), threads);
+    });
+    return true;
+  }
+};
+
+/** Arguments from 2: begins, ids. */
+struct SegmentIdsWork {
+  static constexpr char kName[] = "hostSegmentIdsAsync";
+  Elements begins, ids;
+
+  bool Read(Call& call) { return begins.Read(call, 2, kWord) && ids.Read(call, 3, kWord); }
+  bool Run(Threads& threads) const {
+    SegmentIds(begins.as<uint32_t>(), begins.n, ids.n, ids.as<uint32_t>(), threads);
+    return true;
+  }
+};
+
 /** Arguments from 2: first keys, width, codec, second keys, to. */
 struct MergeWork {
   static constexpr char kName[] = "hostMergeAsync";
@@ -267,7 +302,7 @@ struct AppendCodesWork {
 
 void ExportHostKernels(Exports& exports) {
   ExportJobs<GatherWork, SelectWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork, RunLengthsWork,
-             SearchSortedWork, MergeWork, CanonicalWork, AppendCodesWork>(exports);
+             SearchSortedWork, ContainsWork, SegmentIdsWork, MergeWork, CanonicalWork, AppendCodesWork>(exports);
 }
 
 }  // namespace clsort

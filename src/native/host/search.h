@@ -18,23 +18,48 @@ struct Sorted {
   size_t n;
 };
 
+/** Keys that are searched for at a time: the reads of one overlap those of the others. */
+constexpr size_t kTogether = 16;
+
+/** Calls `use(i, code, place)` for each key: `place` of the sorted keys come before it; with `right`, or equal it. */
+template <typename Key, typename Use>
+void ForPlaces(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool right,
+               Threads& threads, const Use& use) {
+  ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
+    for (size_t at = first; at < last; at += kTogether) {
+      const size_t count = std::min(kTogether, last - at);
+      Key codes[kTogether];
+      size_t places[kTogether] = {};
+      for (size_t i = 0; i < count; i++) codes[i] = codec.CodeOf(keys[at + i]);
+      // The place of a key is between places[i] and places[i] + rest.
+      for (size_t rest = sorted.n; rest > 0;) {
+        const size_t half = (rest + 1) / 2;
+        for (size_t i = 0; i < count; i++) {
+          const Key code = codec.CodeOf(sorted.keys[places[i] + half - 1]);
+          const bool before = right ? code <= codes[i] : code < codes[i];
+          places[i] += before ? half : 0;
+        }
+        rest -= half;
+      }
+      for (size_t i = 0; i < count; i++) use(at + i, codes[i], places[i]);
+    }
+  });
+}
+
 /** Computes how many of `sorted` come before each key; with `right`, equal keys count as well. */
 template <typename Key>
 void SearchSorted(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool right,
                   uint32_t* places, Threads& threads) {
-  ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
-    for (size_t i = first; i < last; i++) {
-      const Key key = codec.CodeOf(keys[i]);
-      size_t low = 0, high = sorted.n;
-      while (low < high) {
-        const size_t middle = (low + high) / 2;
-        const Key code = codec.CodeOf(sorted.keys[middle]);
-        const bool before = right ? code <= key : code < key;
-        low = before ? middle + 1 : low;
-        high = before ? high : middle;
-      }
-      places[i] = static_cast<uint32_t>(low);
-    }
+  ForPlaces(sorted, keys, n, codec, right, threads,
+            [&](size_t i, Key, size_t place) { places[i] = static_cast<uint32_t>(place); });
+}
+
+/** Marks the keys that are among `sorted`; when inverted, the others. */
+template <typename Key>
+void Contains(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool inverted,
+              uint8_t* mask, Threads& threads) {
+  ForPlaces(sorted, keys, n, codec, false, threads, [&](size_t i, Key code, size_t place) {
+    mask[i] = (place < sorted.n && codec.CodeOf(sorted.keys[place]) == code) != inverted;
   });
 }
 

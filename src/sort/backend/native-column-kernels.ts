@@ -53,6 +53,11 @@ export class NativeColumnKernels extends HostColumnKernels {
     return this.#run('hostGatherAsync', to.n, ...keysOf(from), indices, wordsOf(to));
   }
 
+  override async segmentIds(begins: Column, ids: Column): Promise<void> {
+    if (!(await isNative(ids.n, begins, ids))) return super.segmentIds(begins, ids);
+    return this.#run('hostSegmentIdsAsync', ids.n, wordsOf(begins), wordsOf(ids));
+  }
+
   override async counts(places: Column, n: number, to: Column): Promise<void> {
     if (!(await isNative(to.n, places, to))) return super.counts(places, n, to);
     return this.#run('hostRunLengthsAsync', to.n, wordsOf(places), n, wordsOf(to));

@@ -194,6 +194,8 @@ export class Call {
   readonly #findings: DeferredVerdict[] = [];
   /** Number of keys of the largest sort. */
   #maxKeys = 0;
+  /** Whether `onReport` was called: a call reports its first sort. */
+  #hasReported = false;
   /** Whether commands were enqueued that have not been waited for. */
   #inFlight = false;
 
@@ -292,7 +294,8 @@ export class Call {
     if (!record && !settings.onReport) return;
     const report = reportOf({ n, dtype, started, outcome, info: this.#context.backend.info });
     record?.reports.push(report);
-    settings.onReport?.(report);
+    if (!this.#hasReported) settings.onReport?.(report);
+    this.#hasReported = true;
   }
 
   /**

@@ -13,6 +13,7 @@ import { scanCases } from './scan/cases.js';
 import { searchSortedCases } from './search-sorted/cases.js';
 import { segmentCases } from './segments/cases.js';
 import { selectCases } from './select/cases.js';
+import { setCases } from './sets/cases.js';
 import { sortCases } from './sort/cases.js';
 import { topKCases } from './top-k/cases.js';
 import { uniqueCases } from './unique/cases.js';
@@ -25,6 +26,7 @@ const CASES: readonly OperationCases[] = [
   segmentCases,
   manyCases,
   uniqueCases,
+  setCases,
   selectCases,
   searchSortedCases,
   mergeCases,

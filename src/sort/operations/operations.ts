@@ -19,6 +19,17 @@ import { runSegmentedSortPairs, type SegmentedSortPairs } from './segments/segme
 import { runTopKSegments, type TopKSegments } from './segments/top-k-segments.js';
 import { type Filter, runFilter } from './select/filter.js';
 import { type Partition, runPartition } from './select/partition.js';
+import { type IsIn, runIsIn } from './sets/is-in.js';
+import {
+  type Difference,
+  type Intersect,
+  runDifference,
+  runIntersect,
+  runSetXor,
+  runUnion,
+  type SetXor,
+  type Union,
+} from './sets/sets.js';
 import { type Argsort, runArgsort } from './sort/argsort.js';
 import { runSort, type Sort } from './sort/sort.js';
 import { runSortInPlace, type SortInPlace } from './sort/sort-in-place.js';
@@ -45,6 +56,11 @@ export interface OperationMethods
     SortMany,
     ArgsortMany,
     Unique,
+    IsIn,
+    Intersect,
+    Union,
+    Difference,
+    SetXor,
     Filter,
     Partition,
     SearchSorted,
@@ -74,6 +90,11 @@ export const OPERATIONS: { readonly [N in keyof OperationMethods]: Run<Pick<Oper
   sortMany: runSortMany,
   argsortMany: runArgsortMany,
   unique: runUnique,
+  isIn: runIsIn,
+  intersect: runIntersect,
+  union: runUnion,
+  difference: runDifference,
+  setXor: runSetXor,
   filter: runFilter,
   partition: runPartition,
   searchSorted: runSearchSorted,

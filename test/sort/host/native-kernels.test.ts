@@ -15,6 +15,7 @@ import { MERGE } from '../../../src/sort/operations/merge/merge.js';
 import { REDUCE_RUNS } from '../../../src/sort/operations/reduce-by-key/reduce-by-key.js';
 import { SEARCH_SORTED } from '../../../src/sort/operations/search-sorted/search-sorted.js';
 import { COMPACT } from '../../../src/sort/operations/select/selection.js';
+import { CONTAINS } from '../../../src/sort/operations/sets/contains.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { type Distribution, keysOf } from '../../distributions.js';
 
@@ -213,6 +214,25 @@ for (const dtype of DTYPES) {
           const search = async (kernels: ColumnKernels, make: Make) =>
             kernels.run(SEARCH_SORTED, other, keys, { codec, right }, make('u32', n));
           t.true(await agree(search), `search ${what} ${right}`);
+        }
+        const begins = column(
+          'u32',
+          n >> 1,
+          Uint32Array.from({ length: n >> 1 }, (_, j) => 2 * j - (j % 2)),
+        );
+        const segments = async (kernels: ColumnKernels, make: Make) =>
+          kernels.segmentIds(begins, make('u32', n));
+        if (begins.n > 0) t.true(await agree(segments), `segments ${what}`);
+        for (const inverted of [false, true]) {
+          const contains = async (kernels: ColumnKernels, make: Make) =>
+            kernels.run(
+              CONTAINS,
+              sorted,
+              i % 2 ? keys : other,
+              { codec, inverted },
+              make('u8', i % 2 ? n : 5000),
+            );
+          t.true(await agree(contains), `contains ${what} ${inverted}`);
         }
         for (const [a, b] of [
           [sorted, other],

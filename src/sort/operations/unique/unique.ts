@@ -179,19 +179,43 @@ export async function enqueueUnique<R extends DistinctColumns>(
   const { counts, index, inverse, keys: out }: DistinctColumns = result;
   const { n } = out;
   const places = { ...group.places, n };
-  const count = async (to: Column): Promise<void> => {
-    await kernels.counts(places, keys.n, to);
-    const codec = keyCodec(keys.dtype, call.settings);
-    await call.verify((verifier) => verifier.unique(input, { ...found, n }, to, codec));
-  };
-  if (counts) await call.bindOutput(counts, count);
-  else if (call.settings.verify) await count(call.columns.temporary('u32', n));
+  const distinctKeys = { ...found, n };
+  if (counts) await call.bindOutput(counts, (to) => countDistinct(call, input, distinctKeys, places, to));
+  else await verifyDistinct(call, input, distinctKeys, places);
   if (positions) {
     if (index) await call.bindOutput(index, (to) => kernels.gather(positions, places, to));
     if (inverse) await invert(call, positions, places, inverse);
   }
   await call.copy(found, out);
   return result;
+}
+
+/** Computes how often each distinct key occurs, and verifies both. */
+async function countDistinct(
+  call: Call,
+  keys: Column,
+  distinct: Column,
+  places: Column,
+  to: Column,
+): Promise<void> {
+  await call.columns.kernels.counts(places, keys.n, to);
+  const codec = keyCodec(keys.dtype, call.settings);
+  await call.verify((verifier) => verifier.unique(keys, distinct, to, codec));
+}
+
+/**
+ * Verifies the distinct keys of a bound input, if the call does.
+ *
+ * @param places where the runs of equal keys begin
+ */
+export async function verifyDistinct(
+  call: Call,
+  keys: Column,
+  distinct: Column,
+  places: Column,
+): Promise<void> {
+  if (!call.settings.verify) return;
+  await countDistinct(call, keys, distinct, places, call.columns.temporary('u32', distinct.n));
 }
 
 /**
