@@ -24,7 +24,7 @@ export const MIN_CANDIDATES = 4096;
 
 /** Work-items of a group of such a selection, and groups per compute unit: each adds its counts to those of all. */
 export const SELECTING_GROUP = 256;
-export const SELECTING_GROUPS_PER_UNIT = 8;
+export const SELECTING_GROUPS_PER_UNIT = 4;
 
 /** Places that are sampled for the range of the keys. */
 export const SAMPLE_COUNT = 16;
