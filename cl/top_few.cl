@@ -30,7 +30,7 @@
 
 /* What a pass knows, one record a pass. */
 typedef struct {
-    ulong code;         /* of the k-th item: the digits so far; when `closed`, all lower bits are set */
+    ulong code;         /* of the k-th item: the digits so far */
     ulong position;
     ulong rank;         /* of the k-th item among those that agree with these digits, from 0 */
     ulong items;        /* that are not above these digits */
@@ -106,11 +106,7 @@ GROUP_KERNEL void few_pass(__global const key_t *keys, __global state_t *states,
                 state.position |= (ulong)digit << before;
             state.rank -= below;
             state.items = k - 1 - state.rank + same;
-            if (state.items == k) {
-                state.closed = 1;
-                state.code |= (ulong)(CODE_MAX & ~code_above(before));
-                state.position |= (ulong)~position_above(before);
-            }
+            state.closed = state.items == k; /* the list of these items is the last one */
         }
         state.lists = state.items <= capacity && state.items < state.source_items;
     }
@@ -120,8 +116,8 @@ GROUP_KERNEL void few_pass(__global const key_t *keys, __global state_t *states,
         return;
     barrier(CLK_LOCAL_MEM_FENCE); /* all bins are zero */
 
-    const code_t code_mask = code_above(before), code = (code_t)state.code & code_mask;
-    const uint position_mask = position_above(before), position = (uint)state.position & position_mask;
+    const code_t code_mask = code_above(before), code = (code_t)state.code;
+    const uint position_mask = position_above(before), position = (uint)state.position;
     const ulong from = state.source == 2 ? capacity : 0, to = state.source == 1 ? capacity : 0;
     __global const key_t *const source = state.source ? list_keys + from : keys;
     __global const uint *const places = list_positions + from;

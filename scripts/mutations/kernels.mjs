@@ -975,13 +975,6 @@ export const KERNELS = [
     tests: [tests('sort/operations/top-few')],
   },
   {
-    name: 'few first keys: lower digits of a closed threshold are zero',
-    file: 'cl/top_few.cl',
-    find: 'state.code |= (ulong)(CODE_MAX & ~code_above(before));',
-    replace: '',
-    tests: [tests('sort/operations/top-few')],
-  },
-  {
     name: 'top-k of segments: one key equal to the threshold too many',
     file: 'cl/select_segments.cl',
     find: '(mine && equal_before < missing)',

@@ -4,6 +4,7 @@ import {
   constants,
   openSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   readSync,
   statSync,
@@ -205,6 +206,9 @@ test('a signal ends a command during startup', async (t) => {
   }
 });
 
+/** The command line of a process. It is that of its parent until the process runs its own program. */
+const programOf = (pid: number | undefined): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+
 test('a signal ends a sort that waits for a child process', async (t) => {
   writeFileSync(
     path('small.csv'),
@@ -212,12 +216,13 @@ test('a signal ends a sort that waits for a child process', async (t) => {
   );
   const small = ['sort', path('small.csv'), '-o', path('small-out.csv')];
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // A child process reads the file and is stopped here.
+    // A child process reads the file and is stopped here, once it runs its own program: the command waits for that.
     await ends(t, small, signal, (child) =>
       until(() => {
         const [reader] = childrenOf(child.pid);
-        if (reader) process.kill(reader, 'SIGSTOP');
-        return reader !== undefined;
+        if (!reader || programOf(reader) === programOf(child.pid)) return false;
+        process.kill(reader, 'SIGSTOP');
+        return true;
       }),
     );
   }

@@ -184,9 +184,8 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       const code = codecArgument(codec);
       queue.write(state, BigUint64Array.of(0n, BigInt(to.keys.n - 1)));
       queue.fill(counts, 0, { bytes: 4 << SELECT_BITS });
-      for (let end = info.width; end > 0; end -= SELECT_BITS) {
-        const shift = Math.max(0, end - SELECT_BITS);
-        const args = [input, state, counts, u64(n), u32(shift), u32(end - shift), code];
+      for (const { at: shift, bits } of digitsOf(info.width, 0)) {
+        const args = [input, state, counts, u64(n), u32(shift), u32(bits), code];
         queue.run(program.kernel('select_count'), args, launch);
         queue.run(program.kernel('select_digit'), [state, counts, u32(shift)], one);
       }

@@ -42,6 +42,7 @@ const sorter = await Sorter.open({ device: spec });
 const keys = Float32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5000);
 await sorter.sortPairs(keys, keys.slice(), { algorithm: 'serial', verify: true });
 await sorter.topK(keys, 5, { algorithm: 'serial', advanced: { tuning: { select: 0 } } });
+await sorter.topK(keys, 5, { advanced: { tuning: { select: 0 } } });
 await sorter.topKSegments(keys, 100, 5, { advanced: { tuning: { select: 0 } } });
 await sorter.unique(keys, { algorithm: 'serial' });
 await sorter.segmentedSort(keys, [0, 9, 5000], { algorithm: 'serial' });
@@ -76,6 +77,7 @@ for (const name of deviceNames()) {
         'single_workgroup_radix.cl',
         'serial_radix.cl',
         'verify.cl',
+        'top_few.cl',
         'top_k.cl',
         'reduce_once.cl',
         'prefix_scan.cl',

@@ -14,6 +14,7 @@ import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifi
 import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
+import type { TopColumns } from '../../../src/sort/operations/operation.js';
 import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
 import { segmentColumn } from '../../../src/sort/operations/segments/segment-column.js';
 import { enqueueTopSegments } from '../../../src/sort/operations/segments/top-segments.js';
@@ -156,20 +157,15 @@ function checkedOf(dtype: Dtype): Checked[] {
       use: (call, keys) =>
         enqueueUnique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
     },
-    {
-      what: 'topK',
-      step: 'select',
-      result: (args) => (args[2] as { keys: Column }).keys,
-      use: (call, keys) =>
-        enqueueTopK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
-    },
-    {
-      what: 'topK, its positions',
-      step: 'select',
-      result: (args) => (args[2] as { positions: Column }).positions,
-      use: (call, keys) =>
-        enqueueTopK(call, keys, results(dtype, 9, 'positions') as { keys: Column; positions: Column }),
-    },
+    ...(['select', 'selectSorted'] as const).flatMap((step) =>
+      (['keys', 'positions'] as const).map((which) => ({
+        what: `topK, its ${which} by ${step}`,
+        step,
+        result: (args: unknown[]) => (args[2] as TopColumns)[which],
+        use: (call: Call, keys: Column) =>
+          enqueueTopK(call, keys, results(dtype, 9, 'positions') as unknown as TopColumns),
+      })),
+    ),
     ...[false, true].flatMap((fromSegment) => {
       const top = (share: number, isShort: boolean) => (call: Call, keys: Column) => {
         const { n } = keys;
@@ -220,6 +216,7 @@ async function passesAndFinds(
     for (const { what, step, result, use, select } of checkedOf(dtype)) {
       if (step === 'selectSegments' && n < 4200) continue; // short segments take another path
       if (step === 'topShort' && !device) continue; // or use the selection like any others
+      if (step === (device ? 'select' : 'selectSorted')) continue; // a device selects few keys in order
       const keys = column(dtype, n, keysOf(dtype, 'uniform', n));
       await t.notThrowsAsync(
         run(backend, (call) => use(call, keys), select),

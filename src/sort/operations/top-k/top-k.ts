@@ -132,7 +132,9 @@ export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Pr
     const temporary = () => ({ keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) });
     const isDirect = !settings.verify && isOnDevice(out.keys.place) && isOnDevice(out.positions.place);
     const ranked = isDirect ? out : temporary();
-    if (await columns.kernels.selectSorted(input, codec, ranked)) {
+    // A report describes a sort, and a requested algorithm has to sort.
+    const needsSort = settings.onReport !== undefined || settings.algorithm !== 'auto';
+    if (!needsSort && (await columns.kernels.selectSorted(input, codec, ranked))) {
       return ranked === out ? undefined : verifyAndCopy(ranked);
     }
     const selected = temporary();
