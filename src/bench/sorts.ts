@@ -1,12 +1,13 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
-import { Device } from '../device/device.js';
+import type { Device } from '../device/device.js';
 import { findDevices } from '../device/platform/platform.js';
 import { selectDevice } from '../device/platform/select-device.js';
 import { type Distribution, generate } from '../io/operations/gen.js';
 import { bytesOf, keyWords } from '../keys/array.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { Sorter } from '../sort/api/sorter.js';
+import { openDevice } from '../sort/backend/first-build.js';
 import type { SortOptions } from '../sort/model/options.js';
 import type { SortReport } from '../sort/model/report.js';
 import { hostChecksum } from '../sort/verification/checksum.js';
@@ -247,7 +248,7 @@ const COPY_BYTES = 256 * 2 ** 20;
 
 /** Measures every case on one device, with the host engine as reference. */
 export async function benchSorts({ device: spec, cases, repeats, onRow }: BenchRequest): Promise<SortBench> {
-  const device = await Device.open(spec);
+  const device = await openDevice(spec);
   let copyBytesPerSecond: number | null;
   try {
     copyBytesPerSecond = await copyBandwidth(device, Math.min(COPY_BYTES, device.info.maxAllocation), 5);

@@ -1,10 +1,12 @@
 /** Compilers that end or block the process: the first build of a driver takes place in a child process. */
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { packageRoot } from '../../src/util/paths.js';
+import { MAIN } from '../cli/cli.js';
 import { profileNamed } from '../device/profiles.js';
 import { tellingFixture } from '../layer/fixture.js';
 import { layerEnvironment } from '../layer/layer.js';
@@ -31,22 +33,25 @@ let caches = 0;
 /** An empty cache, since programs of other tests would not be compiled. */
 const newCache = (): string => join(folder, `cache ${caches++}`);
 
-/** Sorts in a process in which PoCL plays an Adreno. */
-async function sortOn(cache: string, { device = 'gpu', seconds, variables, nodeArgs = [] }: Options = {}) {
+/** Variables with which PoCL plays an Adreno. */
+function environment(cache: string, variables?: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const [control, profile] = [join(folder, 'control'), join(folder, 'profile')];
   writeFileSync(control, '');
   writeFileSync(profile, profileFile(profileNamed('adreno-630')));
   const { CLSORT_POLICY: _, ...inherited } = process.env;
-  const env = {
+  return {
     ...inherited,
     ...layerEnvironment(control),
     CLSORT_LAYER_PROFILE: profile,
     CLSORT_CACHE_DIR: cache,
     ...variables,
   };
+}
+
+async function sortOn(cache: string, { device = 'gpu', seconds, variables, nodeArgs = [] }: Options = {}) {
   const task = { device, ...(seconds !== undefined && { seconds }) };
   const { outcomes, ended } = await tellingFixture<Outcome>(fixture, task, {
-    env,
+    env: environment(cache, variables),
     silenceSeconds: 300,
     nodeArgs,
   });
@@ -96,6 +101,25 @@ for (const kernel of ['reduce_once', 'scan_once', 'compact_once']) {
       t.regex((await sortOn(newCache(), { variables })).result, /^UnsupportedError: .*SIGABRT/);
     },
   );
+}
+
+for (const [command, ...args] of [
+  ['explain', '3', '1', '2'],
+  ['tune', '--algorithm', 'serial'],
+  ['bench', 'sorts', '--count', '1000'],
+  ['bench', 'ladder', '--count', '1000'],
+] as const) {
+  const line = `clsort ${[command, ...args].join(' ')}`;
+  test.serial(`a compiler that ends the process does not end '${line}'`, async (t) => {
+    const { status, signal, stderr } = spawnSync(
+      process.execPath,
+      [MAIN, command, ...args, '--device', 'gpu'],
+      { env: environment(newCache(), ABORTS), encoding: 'utf8' },
+    );
+    t.is(signal, null);
+    t.is(status, 4, stderr);
+    t.regex(stderr, /cannot use QUALCOMM Adreno\(TM\): its driver ended a process .*SIGABRT/);
+  });
 }
 
 test.serial('a compiler that hangs is ended at the deadline', async (t) => {

@@ -1,6 +1,7 @@
 /** Measures the ladders of the lectures: every step of each on the same keys, on devices and on the host. */
-import { Device } from '../../device/device.js';
+import type { Device } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform/platform.js';
+import { openDevice } from '../../sort/backend/first-build.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { Random } from '../../util/random.js';
 import { copyBandwidth } from '../sorts.js';
@@ -79,7 +80,7 @@ export async function ladder({
   const opened: Device[] = [];
   try {
     for (const spec of specs) {
-      const device = await Device.open(spec);
+      const device = await openDevice(spec);
       opened.push(device);
       const copied = await copyBandwidth(device, Math.min(COPY_BYTES, device.info.maxAllocation), 5);
       devices.push({ info: device.info, copyBytesPerSecond: copied });

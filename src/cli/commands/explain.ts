@@ -1,5 +1,4 @@
 import { writeFileSync } from 'node:fs';
-import { Device } from '../../device/device.js';
 import { explain, MAX_KEYS } from '../../explain/explain.js';
 import type { Explained } from '../../explain/explained.js';
 import { explanationHtml } from '../../explain/html.js';
@@ -8,6 +7,7 @@ import { explanationText } from '../../explain/text.js';
 import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
+import { openDevice } from '../../sort/backend/first-build.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { readCount, readSeed } from '../arguments.js';
 import { type Console, print, say } from '../console.js';
@@ -64,7 +64,7 @@ export async function run(args: ExplainArguments, console: Console): Promise<Exi
   } = args;
   const words = readWords(args);
   const window = bits === undefined ? undefined : readWindow(bits);
-  const device = await Device.open(readDevice(args.device, 'explain').id);
+  const device = await openDevice(readDevice(args.device, 'explain').id);
   try {
     const explanation = await explain(device, words, {
       ...{ algorithm: algorithm as Explained, descending, pairs },

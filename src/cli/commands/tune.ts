@@ -27,9 +27,10 @@ import {
 import { CaseBench, currentTuning, fits, fitTuning, measureCrossovers } from '../../bench/tune-device.js';
 import { PrimitiveBench, primitiveCases } from '../../bench/tune-primitives.js';
 import { tuningSource, whereOf } from '../../bench/tuning-source.js';
-import { Device } from '../../device/device.js';
+import type { Device } from '../../device/device.js';
 import { ioError } from '../../io/streams/raw.js';
 import { dtypeInfo } from '../../keys/dtype.js';
+import { openDevice } from '../../sort/backend/first-build.js';
 import { isPrimitive, PRIMITIVES } from '../../sort/backend/primitive-tuning.js';
 import { distinct } from '../../util/distinct.js';
 import { DeviceLostError, IoError } from '../../util/errors.js';
@@ -62,7 +63,7 @@ export async function run(args: TuneArguments, console: Console): Promise<ExitCo
     }
   }
   const shapes = args.shape === undefined ? undefined : readShapes(args.shape);
-  const device = await Device.open(readDevice(args.device, 'tune').id);
+  const device = await openDevice(readDevice(args.device, 'tune').id);
   try {
     if (args.reset) {
       if (!forgetTuning(device.info)) throw unwritableError();

@@ -26,7 +26,7 @@ import type { Columns } from './columns.js';
 import { DeviceColumnKernels } from './device-column-kernels.js';
 import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
-import { tryFirstBuild } from './first-build.js';
+import { openDevice } from './first-build.js';
 import { completedSort, sortOnHost } from './host-backend.js';
 import { KeyRangeProbe } from './key-range-probe.js';
 import { Planner } from './planner.js';
@@ -288,8 +288,7 @@ export class DeviceSession implements Session {
     options: DeviceOptions,
     onWarning: (warning: ClsortError) => void,
   ): Promise<DeviceSession> {
-    await tryFirstBuild(spec);
-    return new DeviceSession(await Device.open(spec, options), options, onWarning);
+    return new DeviceSession(await openDevice(spec, options), options, onWarning);
   }
 
   get device(): Device {

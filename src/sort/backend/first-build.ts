@@ -2,6 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { Device, type DeviceOptions } from '../../device/device.js';
 import { findDevices } from '../../device/platform/platform.js';
 import { quirksOf } from '../../device/platform/quirks.js';
 import { selectDevice } from '../../device/platform/select-device.js';
@@ -43,6 +44,17 @@ export async function tryFirstBuild(spec: string, seconds = FIRST_BUILD_SECONDS)
       `the folder self-tests in ${cacheFolder()}`,
     { details: { selfTestRecord: record } },
   );
+}
+
+/**
+ * Opens a device after the first build of its driver.
+ *
+ * @throws UnsupportedError when the first build failed
+ * @throws the errors of `Device.open`
+ */
+export async function openDevice(spec: string, options?: DeviceOptions): Promise<Device> {
+  await tryFirstBuild(spec);
+  return Device.open(spec, options);
 }
 
 /** Starts the child; returns undefined where that is impossible, or would start another program than Node. */
