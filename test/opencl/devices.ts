@@ -71,6 +71,21 @@ export function open(name: string): Opened {
 /** Whether the driver knows of a mapping once the map has run only, as rusticl 22 does, but not rusticl 25. */
 export const forgetsMaps = ({ name, driver }: Opened): boolean => name === 'rusticl' && driver < 25;
 
+/** Whether the driver copies an image to the given offset of a buffer; rusticl 25 copies to another one. */
+export function copiesImages({ context, queue, images, version }: Opened): boolean {
+  if (!images || version < 120) return false;
+  const format = { channel_order: cl.RGBA, channel_data_type: cl.UNSIGNED_INT8 };
+  const shape = { type: cl.MEM_OBJECT_IMAGE2D, width: 4, height: 2 };
+  const image = cl.createImage(context, cl.MEM_READ_WRITE, format, shape);
+  const buffer = cl.createBuffer(context, cl.MEM_COPY_HOST_PTR, 128, new Uint8Array(128));
+  cl.enqueueFillImage(queue, image, [7, 7, 7, 7], [0, 0, 0], [4, 2, 1]);
+  cl.enqueueCopyImageToBuffer(queue, image, buffer, [0, 0, 0], [4, 2, 1], 32);
+  const host = new Uint8Array(128);
+  cl.enqueueReadBuffer(queue, buffer, true, 0, 128, host);
+  for (const memory of [image, buffer]) cl.releaseMemObject(memory);
+  return host.every((byte, i) => byte === (i >= 32 && i < 64 ? 7 : 0));
+}
+
 /** All devices under test, opened. */
 export const opened: readonly Opened[] = deviceNames.map(open);
 
