@@ -228,13 +228,6 @@ export const LIBRARY = [
     tests: [tests('device/queue/completion-poller')],
   },
   {
-    name: 'run: a sort with other scratch is recorded every time',
-    file: 'src/algorithms/run.ts',
-    find: 'if (known.missed <= MAX_MISSED) return false;',
-    replace: 'if (known.missed <= 0) return false;',
-    tests: [tests('algorithms/run')],
-  },
-  {
     name: 'decompress: trailing garbage counts as padding',
     file: 'src/io/streams/decompress-stream.ts',
     find: 'unused.some((byte) => byte !== 0)',

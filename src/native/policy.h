@@ -29,12 +29,6 @@ constexpr size_t kCopyBytes = size_t{64} << 10;
 /** Bytes that a thread copies at a time in a staged transfer: a share of a piece. */
 constexpr size_t kStagedBytes = size_t{256} << 10;
 
-/**
- * Number of huge pages below which reusable memory does not use them: faulting in a huge page takes longer than sorting
- * the keys that fit into it. A sort of 4 MiB on PoCL takes 9 ms, and 20 ms with huge pages.
- */
-inline const size_t kFewHugePages = Policy("smallPages", 4, 0);
-
 /** Jobs that run concurrently: builds, releases and copies, many of which only wait for a driver. */
 constexpr size_t kMaxJobThreads = 64;
 /** Pause between two polls of commands that the JavaScript thread waits for. */

@@ -196,24 +196,22 @@ PagePool& page_pool = *new PagePool;
 void GiveBack(void*, size_t, void* data) { page_pool.Give(static_cast<Mapped*>(data)); }
 
 /**
- * Maps memory aligned to a huge page, with huge pages where possible; empty if memory is exhausted. Small reusable
- * memory has ordinary pages.
+ * Maps memory aligned to a huge page, with huge pages where possible; empty if memory is exhausted.
  *
  * @param used whether memory of a collected array may be reused
  * @param touch set if the memory is new and its pages are not faulted in yet
  */
 std::unique_ptr<v8::BackingStore> MapHuge(size_t bytes, bool used, bool* touch) {
   Mapped* mapped = used ? page_pool.Take(bytes) : nullptr;
-  bool huge = !used || bytes >= kFewHugePages * kHugePage;
   *touch = !mapped;
   if (!mapped) {
     if (bytes > SIZE_MAX - kHugePage) return nullptr;
-    size_t mapped_bytes = huge ? bytes + kHugePage : bytes;
+    size_t mapped_bytes = bytes + kHugePage;
     void* start = mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED) return nullptr;
     auto address = reinterpret_cast<uintptr_t>(start);
-    auto* data = huge ? reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage) : start;
-    if (huge) madvise(data, bytes, MADV_HUGEPAGE);
+    auto* data = reinterpret_cast<void*>((address + kHugePage - 1) / kHugePage * kHugePage);
+    madvise(data, bytes, MADV_HUGEPAGE);
     mapped = new Mapped{start, mapped_bytes, data, bytes};
   }
   return v8::ArrayBuffer::NewBackingStore(mapped->data, bytes, GiveBack, mapped);

@@ -102,17 +102,15 @@ export class BufferPool {
    * Returns a buffer of at least `bytes` bytes.
    *
    * @param bytes size; a reused buffer has at most twice as many bytes, or 8 KiB
-   * @param preferred buffer to return if it is idle, so that launches bound to it stay valid
    * @param requireIdle whether the buffer must not be in use by any enqueued command, as another queue requires
    * @throws MemoryError when the device is out of memory, even after all idle buffers were released
    */
-  take(bytes: number, preferred?: Buffer, requireIdle = false): Buffer {
+  take(bytes: number, requireIdle = false): Buffer {
     const isIdle = (buffer: Buffer) => this.#queue.hasPassed(this.#releasedAt.get(buffer) ?? 0);
     const fits = (buffer: Buffer) =>
       buffer.bytes >= bytes && buffer.bytes <= 2 * Math.max(bytes, 4096) && (!requireIdle || isIdle(buffer));
-    const same = preferred ? this.#idle.indexOf(preferred) : -1;
     // The most recently used one, so that repeated calls get the same few buffers.
-    const found = same >= 0 ? same : this.#idle.findLastIndex(fits);
+    const found = this.#idle.findLastIndex(fits);
     const buffer = found >= 0 ? this.#idle.splice(found, 1)[0] : undefined;
     if (buffer) this.#idleBytes -= buffer.bytes;
     const taken = buffer ?? this.#allocateWithRetry(bytes);

@@ -8,7 +8,7 @@ import type { Kernel } from '../programs/program.js';
 import { CompletionPoller } from './completion-poller.js';
 import type { DeferredReadback } from './deferred-readback.js';
 import { assertLaunchable, type KernelArgument, type Launch, LaunchList, listOf } from './launch-list.js';
-import { MAX_COALESCED_LAUNCHES, MAX_LAUNCHES, MAX_RECORDED_LAUNCHES } from './policy.js';
+import { MAX_COALESCED_LAUNCHES, MAX_LAUNCHES } from './policy.js';
 import type { Profile, StageName } from './profile.js';
 import { FailedRanges, Timeline } from './timeline.js';
 
@@ -16,12 +16,6 @@ import { FailedRanges, Timeline } from './timeline.js';
 export interface DeferredLaunches {
   /** Enqueues the launches with `run`. */
   emit(): void;
-}
-
-/** Launches with all their arguments, for `replay`. */
-export interface Recording {
-  readonly launches: cl.Launches & { forget(): void };
-  readonly stages: readonly StageName[];
 }
 
 /** The order of the commands of a queue: launches that wait for submission, failures, and waits. */
@@ -34,7 +28,6 @@ export abstract class CommandQueue {
   /** Deferred launches, which follow the pending ones. */
   #deferred: DeferredLaunches | undefined;
   protected profile: Profile | undefined;
-  #recording = false;
   protected failure: unknown;
   readonly #failedRanges = new FailedRanges();
   readonly #timeline = new Timeline();
@@ -94,11 +87,7 @@ export abstract class CommandQueue {
     this.#timeline.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
-    const maxLaunches = this.#recording
-      ? MAX_RECORDED_LAUNCHES
-      : this.hasPendingUploads
-        ? MAX_COALESCED_LAUNCHES
-        : MAX_LAUNCHES;
+    const maxLaunches = this.hasPendingUploads ? MAX_COALESCED_LAUNCHES : MAX_LAUNCHES;
     if (this.#launches.length >= maxLaunches) this.submitOrFlush();
   }
 
@@ -109,9 +98,9 @@ export abstract class CommandQueue {
     return Math.max(this.#timeline.inFlight, 1);
   }
 
-  /** Whether launches may be deferred: not while they are recorded or profiled. */
+  /** Whether launches may be deferred: not while they are profiled. */
   get canDefer(): boolean {
-    return !this.#recording && this.profile === undefined;
+    return this.profile === undefined;
   }
 
   /**
@@ -147,7 +136,6 @@ export abstract class CommandQueue {
    */
   submit(): void {
     this.enqueueDeferred();
-    this.#recording = false; // the recording is incomplete
     const from = this.#timeline.submitted;
     this.#enqueueUploads(from);
     if (this.#launches.length === 0) return;
@@ -240,35 +228,6 @@ export abstract class CommandQueue {
       const stage = stages[launches.words[0] ?? 0]?.stage ?? 'kernels';
       throw this.markFailed(from, this.position, typedError(error, `enqueue ${stage}`));
     }
-  }
-
-  /**
-   * Runs `enqueue` and records its launches for `replay`.
-   *
-   * @returns undefined if it enqueued other commands than launches, or too many launches
-   */
-  record(enqueue: () => void): Recording | undefined {
-    this.submit();
-    this.#recording = true;
-    this.#launches.setsAllArguments = true;
-    try {
-      enqueue();
-      if (!this.#recording || this.#launches.length === 0) return undefined;
-      const recording = { launches: this.#launches.copy(), stages: [...this.#stages] };
-      this.submit();
-      return recording;
-    } finally {
-      this.#recording = false;
-      this.#launches.setsAllArguments = false;
-    }
-  }
-
-  /** Enqueues the launches of a recording. Their buffers must still exist. */
-  replay({ launches, stages }: Recording): void {
-    this.submit();
-    this.#timeline.enqueue();
-    this.#enqueueLaunches(launches, stages, this.#timeline.submitted);
-    launches.forget(); // the arguments differ from those of the last `run`
   }
 
   /**

@@ -101,8 +101,6 @@ export class LaunchList {
   #used = 0;
   #kernels: Kernel[] = [];
   #memory: Buffer[] = [];
-  /** Whether to set all arguments of later launches, also unchanged ones. */
-  setsAllArguments = false;
 
   /** Number of launches. */
   get length(): number {
@@ -126,7 +124,7 @@ export class LaunchList {
     let changed = 0;
     for (let i = 0; i < args.length; i++) {
       const arg = args[i] as KernelArgument;
-      if (!this.setsAllArguments && isSameArgument(arg, kernel.bound[i])) continue;
+      if (isSameArgument(arg, kernel.bound[i])) continue;
       kernel.bound[i] = arg;
       changed++;
       words[at++] = i;
@@ -157,34 +155,22 @@ export class LaunchList {
    * @returns the launches; if their submission fails, `forget` clears the kernels' arguments, which are then unknown
    */
   take(): cl.Launches & { forget(): void } {
-    const list = this.#list(this.#words, new Uint8Array(this.#bytes.buffer, 0, this.#used));
+    const [kernels, memory] = [this.#kernels, this.#memory];
+    const list = {
+      words: this.#words,
+      count: this.#count,
+      kernels: kernels.map(({ handle }) => handle),
+      memory: memory.map(({ handle }) => handle),
+      bytes: new Uint8Array(this.#bytes.buffer, 0, this.#used),
+      forget: () => {
+        for (const { bound } of kernels) bound.length = 0;
+      },
+    };
     this.#kernels = [];
     this.#memory = [];
     this.#count = 1;
     this.#used = 0;
     return list;
-  }
-
-  /** Returns a copy of the launches, which stay in the list. */
-  copy(): cl.Launches & { forget(): void } {
-    return this.#list(
-      this.#words.slice(0, this.#count),
-      new Uint8Array(this.#bytes.buffer.slice(0, this.#used)),
-    );
-  }
-
-  #list(words: Float64Array, bytes: Uint8Array): cl.Launches & { forget(): void } {
-    const kernels = this.#kernels;
-    return {
-      words,
-      count: this.#count,
-      kernels: kernels.map(({ handle }) => handle),
-      memory: this.#memory.map(({ handle }) => handle),
-      bytes,
-      forget: () => {
-        for (const { bound } of kernels) bound.length = 0;
-      },
-    };
   }
 
   /** Copies an argument by value. @returns its length in bytes */

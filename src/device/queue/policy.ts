@@ -14,12 +14,6 @@ export const MAX_COALESCED_LAUNCHES = 64;
 export const MAX_COALESCED_BYTES = 2 ** 20;
 
 /**
- * Sorts of more launches are too long to gain from a recording. scripts/results/NOTES.md, "Chains of 50
- * calls".
- */
-export const MAX_RECORDED_LAUNCHES = policy('recordings', 16, 0);
-
-/**
  * How long this thread polls for completion in one turn of the event loop. After a quiet turn it polls as
  * long as a small call takes, since another turn would take longer than the rest of the call.
  */

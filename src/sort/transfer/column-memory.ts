@@ -227,7 +227,7 @@ function bindHostMemory(device: Device, view: ArrayBufferView): BoundMemory {
  * @throws MemoryError when memory runs out
  */
 export function takeFromPool(device: Device, bytes: number, atRest = false): BoundMemory {
-  const buffer = device.pool.take(bytes, undefined, atRest);
+  const buffer = device.pool.take(bytes, atRest);
   return { buffer, release: () => device.pool.give(buffer) };
 }
 

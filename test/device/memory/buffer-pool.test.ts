@@ -37,10 +37,10 @@ test('another queue reuses a buffer only after the commands that use it are comp
   queue.position = 5;
   pool.give(first);
   queue.passed = 4;
-  const other = pool.take(8192, undefined, true);
+  const other = pool.take(8192, true);
   t.not(other, first, 'commands that use it are pending');
   queue.passed = 5;
-  t.is(pool.take(8192, undefined, true), first);
+  t.is(pool.take(8192, true), first);
 });
 
 test('buffers that are too large or too small are not reused', (t) => {
@@ -50,15 +50,6 @@ test('buffers that are too large or too small are not reused', (t) => {
   t.not(pool.take(9999), buffer, 'more than twice as large');
   t.not(pool.take(20_001), buffer);
   t.is(pool.take(10_000), buffer);
-});
-
-test('a preferred buffer is reused before other suitable ones', (t) => {
-  const { pool } = poolOf(2 ** 20);
-  const [a, b] = [pool.take(8192), pool.take(8192)];
-  pool.give(a);
-  pool.give(b);
-  t.is(pool.take(8192, a), a);
-  t.is(pool.take(8192), b);
 });
 
 test('idle memory stays within the budget: the oldest buffer and oversized buffers are released', (t) => {
