@@ -71,8 +71,7 @@ const FOR_KEYS: readonly (readonly [
   ],
   ['top_few.cl', ['few_pass', 'few_rank'], { SELECT_BITS }],
   ['key_range_probe.cl', ['key_range_probe']],
-  ['search_sorted.cl', ['search_sorted']],
-  ['contains.cl', ['contains']],
+  ['search_sorted.cl', ['search_sorted', 'contains']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],
 ];
 /** Widths of columns that `lexsort` packs, and of the words that it packs them into. */

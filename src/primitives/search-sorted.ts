@@ -56,8 +56,11 @@ function enqueueSearch(
   how: boolean,
 ): MaybePromise<void> {
   const { width } = codec.dtype;
-  const program = built.get(device, `${kernel} ${width}`, async () =>
-    buildForGroups(device, `${kernel}.cl`, [kernel], { KEY_BITS: width, VALUE_BYTES: 0 }),
+  const program = built.get(device, `${width}`, async () =>
+    buildForGroups(device, 'search_sorted.cl', ['search_sorted', 'contains'], {
+      KEY_BITS: width,
+      VALUE_BYTES: 0,
+    }),
   );
   return chain(program, ({ program, groupSize }) => {
     const args = [sorted, keys, to, u64(length), u64(n), u32(how ? 1 : 0), codecArgument(codec)];

@@ -16,7 +16,10 @@ export const SELECT_ABOVE = policy('hostSelect', 4096, Number.POSITIVE_INFINITY)
  */
 export const MAX_RANKED = policy('rankedTop', { cpu: 256, gpu: 2048 }, { cpu: 0, gpu: 0 });
 
-/** Candidates for the first keys that are listed, as a fraction of the keys; while there are more, all keys are read. */
+/**
+ * Candidates for the first keys that are listed, as a fraction of the keys; while there are more, all keys are read. The
+ * row of `rankedTop` measures this and the next three constants together.
+ */
 export const CANDIDATES_SHARE = 1 / 64;
 
 /** Least number of candidates that are listed; at least `MAX_RANKED`. */

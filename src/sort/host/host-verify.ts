@@ -60,7 +60,8 @@ function areNewPositions(positions: Uint32Array, seen: Uint8Array): boolean {
   return true;
 }
 
-function* areSame(a: ArrayBufferView, b: ArrayBufferView): Steps<boolean> {
+/** Returns whether two arrays have the same bytes. */
+export function* areSame(a: ArrayBufferView, b: ArrayBufferView): Steps<boolean> {
   if (a.byteLength !== b.byteLength) return false;
   for (let start = 0; start < a.byteLength; start += COMPARE_BYTES) {
     const end = Math.min(start + COMPARE_BYTES, a.byteLength);

@@ -20,6 +20,8 @@ import { segmentColumn } from '../../../src/sort/operations/segments/segment-col
 import { enqueueTopSegments } from '../../../src/sort/operations/segments/top-segments.js';
 import { enqueueFilter } from '../../../src/sort/operations/select/filter.js';
 import { enqueuePartition } from '../../../src/sort/operations/select/partition.js';
+import { markMembers, sortedKeys } from '../../../src/sort/operations/sets/contains.js';
+import { joinParts } from '../../../src/sort/operations/sets/sets.js';
 import { enqueueTopK } from '../../../src/sort/operations/top-k/top-k.js';
 import { enqueueUnique } from '../../../src/sort/operations/unique/unique.js';
 import { MismatchError } from '../../../src/util/errors.js';
@@ -156,6 +158,38 @@ function checkedOf(dtype: Dtype): Checked[] {
       result: (args) => args[2] as Column,
       use: (call, keys) =>
         enqueueUnique(call, keys, (n) => results(dtype, n, 'counts') as { keys: Column; counts: Column }),
+    },
+    {
+      what: 'marks of members',
+      step: 'run',
+      result: (args) => args[4] as Column,
+      use: async (call, keys) => {
+        const among = await sortedKeys(call, { ...keys, n: keys.n >> 1 }, false);
+        return markMembers(
+          call,
+          among,
+          await call.bindInput(keys),
+          false,
+          call.columns.temporary('u8', keys.n),
+        );
+      },
+    },
+    {
+      what: 'union, its merge',
+      step: 'run',
+      result: (args) => args[4] as Column,
+      use: async (call, keys) => {
+        const parts = [keys, { ...keys, n: keys.n >> 1 }].map((part) => sortedKeys(call, part, false));
+        const both = await Promise.all(parts);
+        return joinParts(
+          call,
+          both,
+          newColumn(
+            dtype,
+            both.reduce((sum, { n }) => sum + n, 0),
+          ),
+        );
+      },
     },
     ...(['select', 'selectSorted'] as const).flatMap((step) =>
       (['keys', 'positions'] as const).map((which) => ({

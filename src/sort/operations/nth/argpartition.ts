@@ -2,14 +2,13 @@ import type { KeyArray } from '../../../keys/dtype.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
-import { assertIndexable } from '../../model/array-assertions.js';
 import { type Column, column } from '../../model/column.js';
-import { type Awaitable, type Positions, readKeys, taskOf } from '../arguments.js';
+import type { Awaitable, Positions } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
 import { MAX_PIVOTS } from '../policy.js';
 import { SEARCH_SORTED } from '../search-sorted/search-sorted.js';
-import { type NthOptions, parseNth, readPositions } from './nth.js';
+import { type NthOptions, readSelection } from './nth.js';
 import { columnOfBits, keysAtRanks } from './ranks.js';
 
 export interface Argpartition {
@@ -72,16 +71,13 @@ export const runArgpartition = (
 ): Promise<Positions<Keys>> =>
   calls.runWithInputs([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const settings = parseNth(options);
-    const input = readKeys(arrays, array, settings);
-    assertIndexable(input.n);
-    const ranks = readPositions(k, input.n);
+    const { input, ranks, task } = readSelection(arrays, array, k, options, dependency);
     return arrays.withResults((make) => {
       const moved = make.allocateBeside(array, 'u32', input.n);
       const result = moved.result as Positions<Keys>;
       if (input.n === 0) return result;
       dependency.setResult(result);
-      return calls.execute(taskOf('topK', input, settings, array, dependency), async (call) => {
+      return calls.execute(task, async (call) => {
         await enqueueArgpartition(call, input, ranks, column('u32', input.n, moved.place));
         return () => result;
       });

@@ -1,7 +1,8 @@
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyValue } from '../../../keys/value.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
-import type { Keys } from '../../calls/array-store.js';
+import type { ArrayStore, Keys } from '../../calls/array-store.js';
+import type { Dependency } from '../../calls/call-scheduler.js';
 import { assertIndexable } from '../../model/array-assertions.js';
 import { column } from '../../model/column.js';
 import { type CheckedOptions, requireOptionsObject, type SortSettings } from '../../model/options.js';
@@ -90,14 +91,11 @@ export const runNth = (
 ): Promise<never> =>
   calls.runWithInputs<never>([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const settings = parseNth(options);
-    const input = readKeys(arrays, array, settings);
-    assertIndexable(input.n);
-    const ranks = readPositions(k, input.n);
+    const { input, ranks, task } = readSelection(arrays, array, k, options, dependency);
     return arrays.withResults((make) => {
       const list = typeof k === 'number' ? undefined : make.allocateLike(array, input.dtype, ranks.length);
       if (list && ranks.length === 0) return list.result as never;
-      return calls.execute<never>(taskOf('topK', input, settings, array, dependency), async (call) => {
+      return calls.execute<never>(task, async (call) => {
         const bits = await keysAtRanks(call, input, ranks);
         if (!list) return () => keyValue(bits[0] as bigint, input.info) as never;
         const found = columnOfBits(input, bits);
@@ -110,6 +108,21 @@ export const runNth = (
     });
   });
 
+/** Validates the arguments of `nth` or `argpartition`. */
+export function readSelection(
+  arrays: ArrayStore,
+  array: Keys,
+  k: number | readonly number[],
+  options: NthOptions | undefined,
+  dependency: Dependency,
+) {
+  const settings = parseNth(options);
+  const input = readKeys(arrays, array, settings);
+  assertIndexable(input.n);
+  const task = taskOf('topK', input, settings, array, dependency);
+  return { input, ranks: readPositions(k, input.n), task };
+}
+
 /** Validates the options of `nth` and similar operations. */
 export function parseNth(options: NthOptions | undefined): SortSettings {
   const { nan, ...rest } = requireOptionsObject(options);
@@ -117,7 +130,7 @@ export function parseNth(options: NthOptions | undefined): SortSettings {
 }
 
 /** @throws UsageError when one is not a whole number below n */
-export function readPositions(k: number | readonly number[], n: number): readonly number[] {
+function readPositions(k: number | readonly number[], n: number): readonly number[] {
   const all = typeof k === 'number' ? [k] : k;
   if (!Array.isArray(all)) throw invalidArgument('k', 'a whole number or an array of them', k);
   for (const one of all) {

@@ -1,8 +1,10 @@
+import { newArray } from '../../../keys/array.js';
 import { keyCodec } from '../../../keys/key-codec.js';
-import { columnKernel } from '../../backend/column-kernel.js';
+import { type ColumnKernel, columnKernel } from '../../backend/column-kernel.js';
 import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Call } from '../../calls/call.js';
 import { hostSearchSorted } from '../../host/host-select.js';
+import { areSame } from '../../host/host-verify.js';
 import { inSlices, runYielding } from '../../host/steps.js';
 import { type Column, column, hostColumn, wordsOf } from '../../model/column.js';
 import type { SortOptions } from '../../model/options.js';
@@ -61,8 +63,6 @@ export async function canonicalKeys(call: Call, keys: Column): Promise<Column> {
 /**
  * Marks the keys that are among the sorted keys, as numbers, with 1 and the others with 0.
  *
- * With `verify`, the host computes the marks a second time.
- *
  * @param sorted bound keys in the order of the call
  * @param keys bound keys, at least one
  * @param inverted marks the others with 1 instead
@@ -78,14 +78,26 @@ export async function markMembers(
   const [among, wanted] = [await canonicalKeys(call, sorted), await canonicalKeys(call, keys)];
   const how = { codec: keyCodec(keys.dtype, call.settings), inverted };
   await call.columns.kernels.run(CONTAINS, among, wanted, how, mask);
+  await verifyOnHost(call, CONTAINS, [among, wanted, how, mask], 'keys are marked incorrectly');
+}
+
+/** Verifies the result of a kernel on two columns, if the call does: the host computes it a second time. */
+export async function verifyOnHost<P>(
+  call: Call,
+  kernel: ColumnKernel<[a: Column, b: Column, how: P, to: Column], void>,
+  [a, b, how, to]: readonly [a: Column, b: Column, how: P, to: Column],
+  failure: string,
+): Promise<void> {
   await call.verify(async () => {
     const { columns, settings } = call;
-    const hostAmong = (await columns.copyToHost(among)).keys;
-    const hostWanted = (await columns.copyToHost(wanted)).keys;
-    const marks = wordsOf((await columns.copyToHost(mask)).keys);
-    const expected = column('u8', keys.n, new Uint8Array(keys.n));
-    await runYielding(CONTAINS.host(hostAmong, hostWanted, how, expected), settings.signal);
-    const isRight = Buffer.compare(expected.place, marks as Uint8Array) === 0;
-    return () => (isRight ? undefined : 'keys are marked incorrectly');
+    const [hostA, hostB, result] = [
+      (await columns.copyToHost(a)).keys,
+      (await columns.copyToHost(b)).keys,
+      (await columns.copyToHost(to)).keys,
+    ];
+    const expected = column(to.dtype, to.n, newArray(to.dtype, to.n));
+    await runYielding(kernel.host(hostA, hostB, how, expected), settings.signal);
+    const isRight = await runYielding(areSame(wordsOf(expected), wordsOf(result)), settings.signal);
+    return () => (isRight ? undefined : failure);
   });
 }

@@ -12,7 +12,7 @@ import type { OperationContext, Run } from '../operation.js';
 import { COMPACT } from '../select/selection.js';
 import { groupEqual } from '../unique/group-equal.js';
 import { verifyDistinct } from '../unique/unique.js';
-import { canonicalKeys, markMembers, type SetOptions, sortedKeys } from './contains.js';
+import { canonicalKeys, markMembers, type SetOptions, sortedKeys, verifyOnHost } from './contains.js';
 
 export interface Intersect {
   /**
@@ -192,7 +192,7 @@ const setOperation =
           const found = (await parts(call, one, other, assumeSorted)).filter((part) => part.n > 0);
           const length = found.reduce((sum, part) => sum + part.n, 0);
           const { place, result } = make.allocateLike(first, one.dtype, length);
-          await join(call, found, column(one.dtype, length, place));
+          await joinParts(call, found, column(one.dtype, length, place));
           return () => result;
         });
       });
@@ -264,10 +264,13 @@ async function partOf(call: Call, keys: Column, sorted: Column, inverted: boolea
 }
 
 /** Merges the parts of a result. */
-async function join(call: Call, [one, other]: readonly Column[], to: Column): Promise<void> {
+export async function joinParts(call: Call, [one, other]: readonly Column[], to: Column): Promise<void> {
   if (!one) return;
   if (!other) return call.copy(one, to);
   const codec = keyCodec(to.dtype, call.settings);
   const [a, b] = [await call.bindInput(one), await call.bindInput(other)];
-  await call.bindOutput(to, (out) => call.columns.kernels.run(MERGE, a, b, codec, out));
+  await call.bindOutput(to, async (out) => {
+    await call.columns.kernels.run(MERGE, a, b, codec, out);
+    await verifyOnHost(call, MERGE, [a, b, codec, out], 'keys are merged incorrectly');
+  });
 }

@@ -79,29 +79,19 @@ const OTHERS = [
 const QUOTED = ['"a""b"', '"1"', '"-2.5"', '"a\nb"', '"a\r\nb"', '"x,y"', '""""', '" "'];
 const BROKEN = ['"open', '"a"b', '\xff', 'a"b', '\0'];
 
-class Tables {
-  readonly #random: Random;
-
-  constructor(seed: number) {
-    this.#random = new Random(seed);
-  }
-
-  below(n: number): number {
-    return this.#random.u32() % n;
-  }
-
+class Tables extends Random {
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }
 
   /** A function that returns fields of a column, most of them of one kind. */
   #column(): () => string {
-    const digits = (): string => String(this.#random.u32());
+    const digits = (): string => String(this.u32());
     const fields = this.pick([
       digits,
       () => `-${this.below(50)}`,
       () => `${this.below(1000)}.${digits()}`,
-      () => String(this.#random.u32() / 2 ** 32 + this.#random.u32() / 2 ** 64),
+      () => String(this.u32() / 2 ** 32 + this.u32() / 2 ** 64),
       () => `${digits()}${digits()}${digits()}`,
       () => this.pick(NUMBERS),
       () => this.pick(OTHERS),

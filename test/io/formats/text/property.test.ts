@@ -42,17 +42,7 @@ const PARTS = [
 const QUOTED = ['"', '\n', '\r', '\r\n'];
 const ENDS = ['\n', '\r\n', '\r'];
 
-class Shapes {
-  readonly #random: Random;
-
-  constructor(seed: number) {
-    this.#random = new Random(seed);
-  }
-
-  below(n: number): number {
-    return this.#random.u32() % n;
-  }
-
+class Shapes extends Random {
   pick<T>(list: readonly T[]): T {
     return list[this.below(list.length)] as T;
   }
