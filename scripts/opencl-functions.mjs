@@ -79,6 +79,8 @@ export const INTERNAL = [
   'hostCsvSplit',
   'hostGatherAsync',
   'hostGatherStrings',
+  'hostJsonColumn',
+  'hostJsonSplit',
   'hostKeyBytes',
   'hostMergeAsync',
   'hostNumberProfile',

@@ -74,6 +74,54 @@ export function findColumn(
   );
 }
 
+/** Names of members as they are written, with quotes, concatenated, with the end and the column of each. */
+export interface KnownNames {
+  readonly bytes: Uint8Array;
+  readonly ends: Int32Array;
+  readonly columns: Int32Array;
+}
+
+/** The arrays that a splitter of JSON lines fills. */
+export interface JsonArrays extends Omit<RecordArrays, 'fieldEnds'> {
+  readonly columns: Int32Array;
+  readonly valueBegins: Int32Array;
+  readonly valueEnds: Int32Array;
+}
+
+/**
+ * Splits lines that are JSON, while the arrays have room. It stops before any other line, and a line with another name or
+ * the same one twice.
+ *
+ * @param isOfObjects whether lines are objects; the others are values of column 0
+ * @param state four numbers, which are updated: offset in `bytes`, number of rows, number of values, line
+ * @throws OpenCLError INVALID_VALUE when the state is outside the arrays
+ */
+export function splitJson(
+  bytes: Uint8Array,
+  names: KnownNames,
+  isOfObjects: boolean,
+  state: Float64Array,
+  { begins, ends, lines, firsts, columns, valueBegins, valueEnds }: JsonArrays,
+): void {
+  const to = [begins, ends, lines, firsts, columns, valueBegins, valueEnds];
+  native().hostJsonSplit(bytes, names.bytes, names.ends, names.columns, isOfObjects, state, ...to);
+}
+
+/**
+ * Finds the values of a column in split lines.
+ *
+ * @param to receives the ranges and forms, one for each row
+ * @throws OpenCLError INVALID_VALUE when a value is outside the text
+ */
+export function findJsonColumn(
+  { firsts, columns, valueBegins, valueEnds }: Omit<JsonArrays, 'begins' | 'ends' | 'lines'>,
+  column: number,
+  to: ValueRanges,
+): void {
+  const values = [to.bytes, firsts, columns, valueBegins, valueEnds];
+  native().hostJsonColumn(hostThreads(), ...values, column, to.begins, to.ends, to.forms);
+}
+
 /** Words of a number profile. */
 const PROFILE_WORDS = 5;
 

@@ -133,6 +133,8 @@ export interface Native {
   hostCsvSplit: NativeFunction;
   hostGatherAsync: NativeFunction;
   hostGatherStrings: NativeFunction;
+  hostJsonColumn: NativeFunction;
+  hostJsonSplit: NativeFunction;
   hostKeyBytes: NativeFunction;
   hostMergeAsync: NativeFunction;
   hostNumberProfile: NativeFunction;

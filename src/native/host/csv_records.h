@@ -9,7 +9,7 @@
 namespace clsort::host {
 
 /** Forms of values, with the numbers that src/io/formats/text/values.ts gives them. */
-enum Form : uint8_t { kMissing, kBare, kQuoted, kEscaped };
+enum Form : uint8_t { kMissing, kBare, kQuoted, kEscaped, kNested };
 
 /** The arrays of a `CsvSplitter` of src/io/formats/text/csv-splitter.ts, and their lengths. */
 struct RecordArrays {
@@ -21,7 +21,7 @@ struct RecordArrays {
   size_t records, fields;
 };
 
-/** State of a splitter, which JavaScript passes as five 64-bit floats. */
+/** State of a splitter, which JavaScript passes as 64-bit floats. */
 struct SplitState {
   double at, rows, fields, line;
 };

@@ -4,6 +4,7 @@
 
 #include "../call.h"
 #include "job.h"
+#include "json_lines.h"
 #include "key_bytes.h"
 #include "slices.h"
 
@@ -57,6 +58,12 @@ TextValues ReadValues(Call& call, int i, size_t n) {
   return values;
 }
 
+/** Returns whether a state is within a text and its arrays. */
+bool IsWithin(const SplitState& state, Text text, size_t rows, size_t fields) {
+  const auto within = [](double value, size_t max) { return value >= 0 && value <= static_cast<double>(max); };
+  return within(state.at, text.size()) && within(state.rows, rows) && within(state.fields, fields) && state.line >= 0;
+}
+
 /** Arguments: text, delimiter, first byte of comments or 256, width, state, and the arrays of the splitter. */
 NAN_METHOD(HostCsvSplit) {
   Call call(info, "hostCsvSplit");
@@ -69,9 +76,7 @@ NAN_METHOD(HostCsvSplit) {
   const auto firsts = ReadSpan<int32_t>(call, call[8], begins.n + 1), fields = ReadSpan<int32_t>(call, call[9], 0);
   if (!call.ok()) return;
   SplitState now = *state.data;
-  const auto within = [](double value, size_t max) { return value >= 0 && value <= static_cast<double>(max); };
-  if (width == 0 || !within(now.at, text.size()) || !within(now.rows, begins.n) || !within(now.fields, fields.n) ||
-      !(now.line >= 0)) {
+  if (width == 0 || !IsWithin(now, text, begins.n, fields.n)) {
     return (void)call.Fail(CL_INVALID_VALUE, "expected a state within the text and the arrays");
   }
   const RecordArrays to{begins.data, ends.data, lines.data, firsts.data, fields.data, begins.n, fields.n};
@@ -110,6 +115,75 @@ NAN_METHOD(HostCsvColumn) {
     }
   });
   if (!valid) call.Fail(CL_INVALID_VALUE, "expected fields within the text");
+}
+
+/**
+ * Arguments: text, names, their ends and columns, whether lines are objects, state, and the arrays: starts, ends and lines
+ * of rows, first values, and columns, starts and ends of values.
+ */
+NAN_METHOD(HostJsonSplit) {
+  Call call(info, "hostJsonSplit");
+  const Text text = ReadText(call, call[0]), names = ReadText(call, call[1]);
+  const auto name_ends = ReadSpan<const int32_t>(call, call[2], 0);
+  const auto name_columns = ReadSpan<const int32_t>(call, call[3], name_ends.n);
+  const bool objects = call.Bool(4);
+  const auto state = ReadSpan<SplitState>(call, call[5], 1);
+  const auto begins = ReadSpan<int32_t>(call, call[6], 0), ends = ReadSpan<int32_t>(call, call[7], begins.n);
+  const auto lines = ReadSpan<double>(call, call[8], begins.n);
+  const auto firsts = ReadSpan<int32_t>(call, call[9], begins.n + 1);
+  const auto columns = ReadSpan<int32_t>(call, call[10], 0);
+  const auto value_begins = ReadSpan<int32_t>(call, call[11], columns.n),
+             value_ends = ReadSpan<int32_t>(call, call[12], columns.n);
+  if (!call.ok()) return;
+  SplitState now = *state.data;
+  const JsonNames known{names, name_ends.data, name_columns.data, name_ends.n};
+  if (!IsWithin(now, text, begins.n, columns.n) || !known.IsValid(name_ends.n)) {
+    return (void)call.Fail(CL_INVALID_VALUE, "expected a state within the text and the arrays, and names with columns");
+  }
+  const JsonArrays to{begins.data,       ends.data,       lines.data, firsts.data, columns.data,
+                      value_begins.data, value_ends.data, begins.n,   columns.n};
+  JsonLineSplitter(text, known, objects, to).Split(&now);
+  *state.data = now;
+}
+
+/**
+ * Arguments: threads, text, first values of rows, columns, starts and ends of values, column, and the ranges and forms of
+ * its values that are written, one for each row.
+ */
+NAN_METHOD(HostJsonColumn) {
+  Call call(info, "hostJsonColumn");
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]);
+  const auto columns = ReadSpan<const int32_t>(call, call[3], 0);
+  const auto begins = ReadSpan<const int32_t>(call, call[4], columns.n),
+             ends = ReadSpan<const int32_t>(call, call[5], columns.n);
+  const int64_t column = static_cast<int64_t>(call.Size(6));
+  const auto to_begins = ReadSpan<int32_t>(call, call[7], 0), to_ends = ReadSpan<int32_t>(call, call[8], to_begins.n);
+  const auto forms = ReadSpan<uint8_t>(call, call[9], to_begins.n);
+  const auto firsts = ReadSpan<const int32_t>(call, call[2], to_begins.n + 1);
+  if (!call.ok()) return;
+  std::atomic<bool> valid{true};
+  ForRows(call, threads, to_begins.n, [&](size_t, size_t first, size_t last) {
+    int64_t expected = 0;  // position of the column in the row before
+    for (size_t i = first; i < last; i++) {
+      const int64_t from = firsts.data[i], until = firsts.data[i + 1];
+      to_begins.data[i] = to_ends.data[i] = 0;
+      forms.data[i] = kMissing;
+      if (from < 0 || until < from || until > static_cast<int64_t>(columns.n)) {
+        valid = false;
+        continue;
+      }
+      int64_t at = from + expected;
+      if (at >= until || columns.data[at] != column) {
+        at = std::find(columns.data + from, columns.data + until, column) - columns.data;
+      }
+      if (at == until) continue;
+      expected = at - from;
+      if (!PutJsonValue(text, begins.data[at], ends.data[at], to_begins.data + i, to_ends.data + i, forms.data + i))
+        valid = false;
+    }
+  });
+  if (!valid) call.Fail(CL_INVALID_VALUE, "expected values within the text");
 }
 
 /**
@@ -337,6 +411,8 @@ NAN_METHOD(HostGatherStrings) {
 void ExportHostTables(Exports& exports) {
   exports.Set<HostCsvSplit>("hostCsvSplit");
   exports.Set<HostCsvColumn>("hostCsvColumn");
+  exports.Set<HostJsonSplit>("hostJsonSplit");
+  exports.Set<HostJsonColumn>("hostJsonColumn");
   exports.Set<HostNumberProfile>("hostNumberProfile");
   exports.Set<HostKeyBytes>("hostKeyBytes");
   exports.Set<HostCopyRanges>("hostCopyRanges");

@@ -115,6 +115,10 @@ export class ColumnProfile {
       return;
     }
     const isText = form === FORM.text || form === FORM.escaped;
+    if (isText && this.#quotesAreTexts && this.#other) {
+      this.#texts++;
+      return;
+    }
     if (isText && begins[row] === ends[row] && !this.#quotesAreTexts) {
       this.#empty++;
       return;

@@ -259,7 +259,7 @@ export class CsvSplitter {
 
 const count = (fields: number): string => (fields === 1 ? '1 field' : `${fields} fields`);
 
-function growArray<T extends Int32Array | Float64Array>(from: T): T {
+export function growArray<T extends Int32Array | Float64Array>(from: T): T {
   const to = new (from.constructor as new (length: number) => T)(2 * from.length);
   to.set(from);
   return to;

@@ -1,7 +1,10 @@
 /** Splits JSON lines into byte ranges of the lines and of their member values. */
+
+import type { KnownNames } from '../../../native-host/table-functions.js';
 import { FormatError } from '../../../util/errors.js';
-import { findInvalidUtf8 } from './csv-splitter.js';
+import { findInvalidUtf8, growArray } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
+import { tableFunctions } from './native-tables.js';
 import { FORM, type Values } from './values.js';
 
 /** Name of the only column if lines are not objects. */
@@ -10,11 +13,13 @@ export const LINE_COLUMN = 'json';
 const [LF, CR, QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_LIST] = [0x0a, 0x0d, 0x22, 0x5c, 0x7b, 0x5b];
 const NULL = 0x6e;
 
-/** The values of one column. */
-interface Entries {
-  readonly rows: number[];
-  readonly begins: number[];
-  readonly ends: number[];
+/** Returns the end of each name in their concatenation. */
+function endsOf(names: readonly string[]): number[] {
+  let end = 0;
+  return names.map((name) => {
+    end += name.length;
+    return end;
+  });
 }
 
 /** Columns in order of first appearance. Members of nested objects are columns only when requested by path. */
@@ -27,6 +32,17 @@ export class JsonColumns {
   /** Whether lines are objects, as determined by the first line. */
   isOfObjects: boolean | undefined;
   firstLine = 0;
+  #known: KnownNames | undefined;
+
+  /** The names found so far, in each way they are written, and their columns. */
+  get known(): KnownNames {
+    this.#known ??= {
+      bytes: Buffer.from([...this.#byRaw.keys()].join(''), 'latin1'),
+      ends: Int32Array.from(endsOf([...this.#byRaw.keys()])),
+      columns: Int32Array.from(this.#byRaw.values()),
+    };
+    return this.#known;
+  }
 
   place(name: string): number {
     let place = this.#places.get(name);
@@ -44,6 +60,7 @@ export class JsonColumns {
     if (place === undefined) {
       place = this.place(jsonText(bytes));
       this.#byRaw.set(key, place);
+      this.#known = undefined;
       this.raw[place] ??= Uint8Array.from(bytes); // the slice of a Buffer would be a view of memory that is reused
     }
     return place;
@@ -65,13 +82,22 @@ export class JsonLines {
   readonly #scanner = new JsonScanner();
   #line = 1;
   #bytes: Uint8Array = new Uint8Array(0);
-  #entries: Entries[] = [];
+  /** Last row with a value, by column. */
+  #lastRows: number[] = [];
   /** Columns of the previous line in order, because the next line probably has the same. */
   #order: number[] = [];
   rows = 0;
-  begins: number[] = [];
-  ends: number[] = [];
-  lines: number[] = [];
+  /** Start, end and line number of each row. */
+  begins = new Int32Array(1024);
+  ends = new Int32Array(1024);
+  lines = new Float64Array(1024);
+  /** Index of the first value of each row, and the end of the last one. */
+  firsts = new Int32Array(1025);
+  /** Column, start and end of each value. */
+  columns = new Int32Array(4096);
+  valueBegins = new Int32Array(4096);
+  valueEnds = new Int32Array(4096);
+  #values = 0;
 
   /** @param name  display name of the file, for messages */
   constructor(name: string, columns: JsonColumns) {
@@ -87,10 +113,8 @@ export class JsonLines {
    */
   split(bytes: Uint8Array, isLast: boolean): number {
     this.rows = 0;
-    this.begins = [];
-    this.ends = [];
-    this.lines = [];
-    this.#entries = [];
+    this.#values = 0;
+    this.#lastRows = [];
     this.#bytes = bytes;
     const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     let at = 0;
@@ -98,6 +122,8 @@ export class JsonLines {
     const wrong = findInvalidUtf8(bytes.subarray(0, last), this.#line);
     if (wrong) throw this.#error(wrong.what, wrong.line);
     while (at < last) {
+      at = this.#splitNative(bytes.subarray(0, last), at);
+      if (at >= last) break;
       const found = whole.indexOf(LF, at);
       const end = found < 0 ? bytes.length : found;
       this.#take(at, end > at && bytes[end - 1] === CR ? end - 1 : end);
@@ -107,8 +133,20 @@ export class JsonLines {
     return at;
   }
 
+  /** Splits the next lines of known names in the addon, and returns the end of the last one. */
+  #splitNative(bytes: Uint8Array, at: number): number {
+    const native = tableFunctions();
+    const { isOfObjects, known } = this.#columns;
+    if (!native || isOfObjects === undefined) return at;
+    const state = Float64Array.of(at, this.rows, this.#values, this.#line);
+    native.splitJson(bytes, known, isOfObjects, state, this);
+    [at, this.rows, this.#values, this.#line] = state as unknown as [number, number, number, number];
+    return at;
+  }
+
   #take(begin: number, end: number): void {
     const bytes = this.#bytes;
+    const first = this.#values;
     let at = begin;
     while (at < end && isBlank(bytes[at])) at++;
     if (at === end) return;
@@ -125,10 +163,18 @@ export class JsonLines {
         this.#line,
       );
     }
-    this.begins.push(begin);
-    this.ends.push(end);
-    this.lines.push(this.#line);
-    this.rows++;
+    const row = this.rows++;
+    if (row === this.begins.length) {
+      this.begins = growArray(this.begins);
+      this.ends = growArray(this.ends);
+      this.lines = growArray(this.lines);
+      this.firsts = growArray(this.firsts);
+    }
+    this.begins[row] = begin;
+    this.ends[row] = end;
+    this.lines[row] = this.#line;
+    this.firsts[row] = first;
+    this.firsts[row + 1] = this.#values;
   }
 
   /** @throws FormatError when objects and other values are mixed */
@@ -170,39 +216,48 @@ export class JsonLines {
   }
 
   #put(place: number, begin: number, end: number): void {
-    this.#entries[place] ??= { rows: [], begins: [], ends: [] };
-    const entries = this.#entries[place];
-    if (entries.rows[entries.rows.length - 1] === this.rows) {
+    if (this.#lastRows[place] === this.rows) {
       throw this.#error(
         `line ${this.#line} has the name ${JSON.stringify(this.#columns.names[place])} twice`,
         this.#line,
       );
     }
-    entries.rows.push(this.rows);
-    entries.begins.push(begin);
-    entries.ends.push(end);
+    this.#lastRows[place] = this.rows;
+    if (this.#values === this.columns.length) {
+      this.columns = growArray(this.columns);
+      this.valueBegins = growArray(this.valueBegins);
+      this.valueEnds = growArray(this.valueEnds);
+    }
+    this.columns[this.#values] = place;
+    this.valueBegins[this.#values] = begin;
+    this.valueEnds[this.#values++] = end;
   }
 
   /** Returns the values of a column in the lines found. */
   values(place: number): Values {
     const values = this.#noValues();
-    const { rows = [], begins = [], ends = [] } = this.#entries[place] ?? {};
-    for (let k = 0; k < rows.length; k++) {
-      this.#fill(values, rows[k] as number, begins[k] as number, ends[k] as number);
-    }
+    const native = tableFunctions();
+    if (native) native.findJsonColumn(this, place, values);
+    else this.#eachOf(place, (row, begin, end) => this.#fill(values, row, begin, end));
     return values;
   }
 
   /** Returns the values at a path through nested objects. */
   valuesAt([first = '', ...path]: readonly string[]): Values {
     const values = this.#noValues();
-    const place = this.#columns.names.indexOf(first);
-    const { rows = [], begins = [], ends = [] } = this.#entries[place] ?? {};
-    for (const [k, row] of rows.entries()) {
-      const range = this.#find(begins[k] as number, ends[k] as number, path);
+    this.#eachOf(this.#columns.names.indexOf(first), (row, begin, end) => {
+      const range = this.#find(begin, end, path);
       if (range) this.#fill(values, row, ...range);
-    }
+    });
     return values;
+  }
+
+  #eachOf(place: number, take: (row: number, begin: number, end: number) => void): void {
+    for (let row = 0; row < this.rows; row++) {
+      for (let k = this.firsts[row] as number; k < (this.firsts[row + 1] as number); k++) {
+        if (this.columns[k] === place) take(row, this.valueBegins[k] as number, this.valueEnds[k] as number);
+      }
+    }
   }
 
   #find(begin: number, end: number, path: readonly string[]): [begin: number, end: number] | undefined {
@@ -224,7 +279,7 @@ export class JsonLines {
       begins: new Int32Array(rows),
       ends: new Int32Array(rows),
       forms: new Uint8Array(rows),
-      lines: Float64Array.from(this.lines),
+      lines: this.lines.slice(0, rows),
       unescape: (text, row) => this.#unescape(text, this.lines[row] as number),
     };
   }

@@ -118,8 +118,8 @@ export class NdjsonTable implements TextTable {
     return {
       rows: lines.rows,
       bytes,
-      begins: Int32Array.from(lines.begins),
-      ends: Int32Array.from(lines.ends),
+      begins: lines.begins,
+      ends: lines.ends,
       hasMissingFields: false,
       missingFields: () => 0,
       values(column) {

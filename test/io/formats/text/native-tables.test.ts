@@ -77,6 +77,14 @@ const OTHERS = [
   'infinite',
 ];
 const QUOTED = ['"a""b"', '"1"', '"-2.5"', '"a\nb"', '"a\r\nb"', '"x,y"', '""""', '" "'];
+const OTHER_MEMBERS = ['"d":1', '"e":{"f":[1,{"a":2}],"g":"}"}', '"h":[]', '"é":" "', '"\\u00e9":2'];
+const BROKEN_JSON = [
+  ...['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":01}', '{"a":-}', '{"a":1.}', '{"a":.5}', '{"a":1e}'],
+  ...['{"a":"x', '{"a":"\t"}', '{"a":"\\x"}', '{"a":"\\u12g4"}', '{"a":"\\ud800"}', '{"a":[1,]}'],
+  ...['{"a":1,}', '{"a" 1}', '{a:1}', '{"a":1} x', '{"a":tru}', '{"a":NaN}', '{"a":-Infinity}', '[1]', '7'],
+  ...['{', '{"a"', '{"a":', '{}', `{"a":${'['.repeat(1001)}${']'.repeat(1001)}}`, '{"a":"\xff"}'],
+  `{"a":${'['.repeat(999)}${']'.repeat(999)}}`,
+];
 const BROKEN = ['"open', '"a"b', '\xff', 'a"b', '\0'];
 
 class Tables extends Random {
@@ -134,11 +142,30 @@ class Tables extends Random {
     const makers = Array.from({ length: 3 }, () =>
       this.pick([() => String(this.below(100)), () => this.pick(values), () => `"t${this.below(9)}"`]),
     );
-    const lines = Array.from(
-      { length: 1 + this.below(60) },
-      () => `{${makers.map((maker, k) => `"${'abc'[k]}":${maker()}`).join(',')}}`,
+    const isBroken = this.below(4) === 0;
+    const [blank, end] = [this.pick(['', '', ' ', '\t']), this.pick(['\n', '\n', '\r\n'])];
+    const line = (): string => {
+      if (isBroken && this.below(40) === 0) return this.pick(BROKEN_JSON);
+      const members = makers.flatMap((maker, k) => {
+        const name = this.below(30) === 0 ? `\\u006${k + 1}` : 'abc'[k];
+        return this.below(12) === 0 ? [] : [`"${name}"${blank}:${blank}${maker()}`];
+      });
+      if (this.below(30) === 0) members.reverse();
+      if (this.below(40) === 0) members.push(this.pick(OTHER_MEMBERS));
+      return `${blank}{${blank}${members.join(`${blank},`)}}${blank}`;
+    };
+    const isOfObjects = this.below(12) > 0;
+    const lines = Array.from({ length: 1 + this.below(60) }, () =>
+      this.below(50) === 0 ? blank : isOfObjects ? line() : (makers[0] as () => string)(),
     );
-    return { text: Buffer.from(lines.join('\n')), job: { ...this.#job(3), format: 'ndjson' } };
+    const text = Buffer.from(lines.join(end).replaceAll('\xff', '\ue000'));
+    if (isOfObjects) {
+      return { text, job: { ...this.#job(3), format: 'ndjson' } };
+    }
+    return {
+      text,
+      job: { ...this.#job(1), by: ['json'], columns: undefined, uniqueBy: undefined, format: 'ndjson' },
+    };
   }
 
   #job(columns: number): Partial<TableJob> {
@@ -166,7 +193,7 @@ class Tables extends Random {
 /** Sorts a table and returns all that a user sees. */
 async function outcome(seed: number): Promise<unknown> {
   const tables = new Tables(seed);
-  const { text, job } = seed % 5 === 0 ? tables.ndjson() : tables.csv();
+  const { text, job } = seed % 3 === 0 ? tables.ndjson() : tables.csv();
   const bytes = Buffer.from(text);
   // An invalid sequence of UTF-8.
   for (let at = bytes.indexOf('\ue000'); at >= 0; at = bytes.indexOf('\ue000')) bytes[at] = 0xff;
@@ -212,8 +239,17 @@ test('tables of several windows have the same result and the same errors with an
   writeFileSync(path('ragged.csv'), `a,b,c,d\n${lines.join('\n')}\n`);
   lines[50_000] = '1,2x,3,4';
   writeFileSync(path('typed.csv'), `a,b,c,d\n${lines.join('\n')}\n`);
+  const object = (i: number): string =>
+    `{"a": ${random.u32() % 1000}, "b": "${'x'.repeat(random.u32() % 90)}\\n", "c": [${i}]${i % 40_000 === 9 ? ', "d": 1' : ''}}`;
+  const objects = Array.from({ length: 60_000 }, (_, i) => object(i));
+  writeFileSync(path('large.ndjson'), `${objects.join('\n')}\n`);
+  objects[50_000] = '{"a": 1, "a": 2}';
+  writeFileSync(path('twice.ndjson'), objects.join('\n'));
   for (const args of [
     ['large.csv', '--by', 'a,b:desc'],
+    ['large.ndjson', '--by', 'a,b:desc'],
+    ['large.ndjson', '--by', 'd,a', '--columns', 'a,c'],
+    ['twice.ndjson', '--by', 'a'],
     ['large.csv', '--by', 'd,a'],
     ['large.csv', '--by', 'c:desc', '--memory', '20M'],
     ['large.csv', '--by', 'b', '--head', '1000'],
