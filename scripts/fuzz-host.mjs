@@ -230,8 +230,9 @@ const OPERATIONS = {
     return (kernels, make) => kernels.run(CONTAINS, table, keys, search, make('u8', keys.n));
   },
   segmentIds(random, keys) {
-    const begins = Array.from({ length: random.below(keys.n) }, () => random.below(keys.n));
-    const offsets = Uint32Array.of(0, ...begins.sort((a, b) => a - b));
+    const offsets = Uint32Array.from({ length: 1 + random.below(keys.n) }, () => random.below(keys.n));
+    offsets[0] = 0;
+    offsets.sort();
     const at = column('u32', offsets.length, offsets);
     return (kernels, make) => kernels.segmentIds(at, make('u32', keys.n));
   },
