@@ -180,19 +180,31 @@ const mayOpen = (file: string): boolean => {
   }
 };
 
+/** The file system that the checks of GPUs read. */
+export interface FileSystem {
+  /** Folder in place of `/`; `''` for `/` itself. */
+  readonly root: string;
+  /** Whether the user may read and write a file. */
+  readonly mayOpen: (file: string) => boolean;
+}
+
+const FILES: FileSystem = { root: '', mayOpen };
+
 /** Checks whether the user may open the nodes of AMD's and Intel's GPUs. */
-function checkNodes(): Finding[] {
+export function checkNodes({ root, mayOpen }: FileSystem = FILES): Finding[] {
   if (process.platform !== 'linux') return [];
-  const dri = existsSync('/dev/dri')
-    ? readdirSync('/dev/dri').filter((name) => name.startsWith('render'))
+  const has = (file: string): boolean => existsSync(root + file);
+  const dri = has('/dev/dri')
+    ? readdirSync(`${root}/dev/dri`).filter((name) => name.startsWith('render'))
     : [];
-  const nodes = [...dri.map((name) => `/dev/dri/${name}`), ...(existsSync('/dev/kfd') ? ['/dev/kfd'] : [])];
+  const nodes = [...dri.map((name) => `/dev/dri/${name}`), ...(has('/dev/kfd') ? ['/dev/kfd'] : [])];
   if (nodes.length === 0)
     return [note('GPU nodes', 'no /dev/dri/render* and no /dev/kfd: no AMD or Intel GPU is visible')];
   return nodes.map((node) => {
-    if (mayOpen(node)) return ok('GPU nodes', `${node} can be opened`);
-    const { gid } = statSync(node);
-    const group = new RegExp(`^([^:]+):[^:]*:${gid}:`, 'm').exec(read('/etc/group'))?.[1] ?? String(gid);
+    if (mayOpen(root + node)) return ok('GPU nodes', `${node} can be opened`);
+    const { gid } = statSync(root + node);
+    const group =
+      new RegExp(`^([^:]+):[^:]*:${gid}:`, 'm').exec(read(`${root}/etc/group`))?.[1] ?? String(gid);
     return problem(
       'GPU nodes',
       `${node} belongs to the group ${group}, and you may not open it`,
@@ -201,11 +213,14 @@ function checkNodes(): Finding[] {
   });
 }
 
-function checkNvidia(): Finding[] {
-  if (!existsSync('/dev/nvidiactl') && !existsSync('/proc/driver/nvidia/version')) return [];
-  const version = /\d+\.\d+(\.\d+)?/.exec(read('/proc/driver/nvidia/version'))?.[0] ?? 'of unknown version';
+/** Checks whether the OpenCL loader finds NVIDIA's driver, which containers may lack. */
+export function checkNvidia({ root }: Pick<FileSystem, 'root'> = FILES): Finding[] {
+  const has = (file: string): boolean => existsSync(root + file);
+  const versionFile = '/proc/driver/nvidia/version';
+  if (!has('/dev/nvidiactl') && !has(versionFile)) return [];
+  const version = /\d+\.\d+(\.\d+)?/.exec(read(root + versionFile))?.[0] ?? 'of unknown version';
   if (driverFiles().some((file) => read(file).includes('nvidia'))) return [ok('NVIDIA', `driver ${version}`)];
-  const isContainer = existsSync('/.dockerenv') || existsSync('/run/.containerenv');
+  const isContainer = has('/.dockerenv') || has('/run/.containerenv');
   const register =
     'mkdir -p /etc/OpenCL/vendors && echo libnvidia-opencl.so.1 > /etc/OpenCL/vendors/nvidia.icd';
   return [
@@ -217,8 +232,8 @@ function checkNvidia(): Finding[] {
   ];
 }
 
-/** Folders in which drivers cache compiled kernels. */
-function driverCaches(): (readonly [driver: string, folder: string])[] {
+/** Folders in which drivers cache compiled kernels, and the names of the drivers in .icd files. */
+function driverCaches(): (readonly [driver: string, folder: string, inFile: RegExp])[] {
   const {
     HOME = homedir(),
     XDG_CACHE_HOME,
@@ -228,10 +243,10 @@ function driverCaches(): (readonly [driver: string, folder: string])[] {
   } = process.env;
   const cache = XDG_CACHE_HOME || join(HOME, '.cache');
   return [
-    ['PoCL', POCL_CACHE_DIR || join(cache, 'pocl')],
-    ['Mesa', MESA_SHADER_CACHE_DIR || join(cache, 'mesa_shader_cache')],
-    ['NVIDIA', CUDA_CACHE_PATH || join(HOME, '.nv')],
-    ['Intel', join(cache, 'neo_compiler_cache')],
+    ['PoCL', POCL_CACHE_DIR || join(cache, 'pocl'), /pocl/],
+    ['Mesa', MESA_SHADER_CACHE_DIR || join(cache, 'mesa_shader_cache'), /mesa|rusticl/],
+    ['NVIDIA', CUDA_CACHE_PATH || join(HOME, '.nv'), /nvidia/],
+    ['Intel', join(cache, 'neo_compiler_cache'), /intel/],
   ];
 }
 
@@ -253,7 +268,7 @@ function checkCaches(): Finding[] {
       );
   const names = driverFiles().map((file) => `${basename(file)} ${read(file)}`.toLowerCase());
   const others = driverCaches().filter(
-    ([driver, folder]) => names.some((name) => name.includes(driver.toLowerCase())) && !canWrite(folder),
+    ([, folder, inFile]) => names.some((name) => inFile.test(name)) && !canWrite(folder),
   );
   return [
     kept,
