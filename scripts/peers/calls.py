@@ -22,6 +22,7 @@ CHAIN_BYTES = 2**30
 SHORTEST_CHAIN = 4
 TIMED_SHARE = 1 / 3  # of the seconds of a warm-up, which calls are timed for at least
 SIGN_BIT = 1 << 31
+QUARTILES = (0.25, 0.5, 0.75)
 FIRST_OF_SEGMENT = 10  # keys that topKSegments takes from each
 
 folder, repeats, most, warm_up = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
@@ -34,7 +35,8 @@ N = HOST["keys"].size
 ROWS = ("segmentedArgsort", "segmentedSortPairs", "topKSegments")
 
 # What the parts of a result are. Positions may differ from ours where keys are equal: not all peers are stable. Places are
-# positions that are counted from the beginning of each row.
+# positions that are counted from the beginning of each row. Halves are the positions of the keys up to the median, and of
+# those behind it, in any order.
 PARTS = {
     "sort": ("keys",),
     "argsort": ("positions",),
@@ -47,7 +49,10 @@ PARTS = {
     "union": ("numbers",),
     "difference": ("numbers",),
     "setXor": ("numbers",),
+    "isIn": ("mask",),
     "nth": ("sum",),
+    "quantile": ("number", "number", "number"),
+    "argpartition": ("halves",),
     "reduce": ("sum",),
     "scan": ("sums",),
     "scanMax": ("keys",),
@@ -170,6 +175,9 @@ class NumPy:
             "union": lambda a: (xp.union1d(a.indices, a.keys),),
             "difference": lambda a: (xp.setdiff1d(a.indices, a.keys),),
             "setXor": lambda a: (xp.setxor1d(a.indices, a.keys),),
+            "isIn": lambda a: (xp.isin(a.keys, a.few),),
+            "quantile": lambda a: tuple(xp.quantile(a.keys, QUARTILES)),
+            "argpartition": lambda a: (xp.argpartition(a.keys, N >> 1),),
             "nth": lambda a: (xp.partition(a.keys, N >> 1)[N >> 1],),
             "reduce": lambda a: (a.keys.sum(dtype="u8"),),
             "scan": lambda a: (xp.cumsum(a.keys, dtype="u4"),),
@@ -328,9 +336,17 @@ def is_part_right(kind, part, file, length):
     if kind == "sum":
         with open(file, encoding="ascii") as text:
             return int(part) == int(text.read())
-    wanted = np.fromfile(file, dtype="<u4")
+    if kind == "number":
+        with open(file, encoding="ascii") as text:
+            return bool(np.isclose(float(part), float(text.read()), rtol=1e-12))
+    wanted = np.fromfile(file, dtype="u1" if kind == "mask" else "<u4")
     if part.size != wanted.size:
         return False
+    if kind == "halves":
+        keys, middle = HOST["keys"][part], N >> 1
+        pivot = HOST["keys"][wanted[middle]]
+        separated = (keys[:middle] <= pivot).all() and keys[middle] == pivot and (keys[middle:] >= pivot).all()
+        return bool(separated) and np.unique(part).size == N
     if kind == "places":
         begins = np.arange(N) // length * length
         if (part < 0).any() or (part >= length).any():
