@@ -19,6 +19,7 @@ import { Gathers } from '../src/primitives/gather.js';
 import { createGatherColumns } from '../src/primitives/gather-columns.js';
 import { buildForGroups } from '../src/primitives/group.js';
 import { buildHistogramColumns } from '../src/primitives/histogram-columns.js';
+import { buildJoin } from '../src/primitives/join.js';
 import { KINDS, REDUCE_OPS, SCAN_OPS } from '../src/primitives/possible.js';
 import { buildScan } from '../src/primitives/prefix-scan.js';
 import { defaultPrimitiveTuning } from '../src/primitives/primitive-program.js';
@@ -209,6 +210,7 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
   noting.purpose = 'operations';
   (await device.program('driver_probe.cl')).kernel('driver_probe');
   await buildForGroups(device, 'segment.cl', ['segment_ids'], {});
+  await buildJoin(device);
   await buildForGroups(device, 'top_segments.cl', ['top_counts', 'top_positions'], {});
   for (const [keyBits, packedBits] of PACKED) {
     const defines = { KEY_BITS: keyBits, VALUE_BYTES: 0, PACKED_BITS: packedBits };

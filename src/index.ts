@@ -54,6 +54,7 @@ export type {
 export { closeAll } from './sort/operations/default-sorters.js';
 export { gather } from './sort/operations/gather/gather.js';
 export { histogram } from './sort/operations/histogram/histogram.js';
+export { type Joined, type JoinKind, type JoinOptions, join } from './sort/operations/join/join.js';
 export { lexsort } from './sort/operations/lexsort/lexsort.js';
 export { argsortMany } from './sort/operations/many/argsort-many.js';
 export { sortMany } from './sort/operations/many/sort-many.js';

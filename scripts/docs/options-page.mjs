@@ -22,6 +22,7 @@ const TYPES = [
     'SetOptions',
     '`isIn`, `intersect`, `union`, `difference` and `setXor` take those of `unique` without its columns, and:',
   ],
+  ['JoinOptions', '`join` takes these as well, and:'],
   ['LexsortOptions', '`lexsort` takes an order for columns that have none of their own.'],
   ['LexsortColumn', 'A column of `lexsort`:'],
   ['SegmentedArgsortOptions', '`segmentedArgsort` takes those of a sort, and:'],

@@ -104,6 +104,7 @@ for (const operation of [
   'scans of host arrays',
   'unique of a host array',
   'sets of host arrays',
+  'joins of host arrays',
   'filter and partition of host arrays',
 ]) {
   test.serial(`${operation}, verified: a word corrupted in a transfer is never returned`, async (t) => {
@@ -132,6 +133,7 @@ for (const operation of [
   'scans of host arrays',
   'unique of a host array',
   'sets of host arrays',
+  'joins of host arrays',
   'totals by key',
   'top 3 of segments',
 ]) {

@@ -6,7 +6,7 @@ import { DeviceArray } from './device-array.js';
 import { type SortJob, valueBytesOf } from './job.js';
 
 /** Number of positions that 32 bits can represent. */
-const MAX_INDICES = 2 ** 32;
+export const MAX_INDICES = 2 ** 32;
 
 /** @throws InputError when one array is on the host and the other on the device */
 export function assertSamePlace(names: string, a: unknown, b: unknown): void {

@@ -3,6 +3,7 @@
 import type { OperationCases } from './case.js';
 import { gatherCases } from './gather/cases.js';
 import { histogramCases } from './histogram/cases.js';
+import { joinCases } from './join/cases.js';
 import { lexsortCases } from './lexsort/cases.js';
 import { manyCases } from './many/cases.js';
 import { mergeCases } from './merge/cases.js';
@@ -27,6 +28,7 @@ const CASES: readonly OperationCases[] = [
   manyCases,
   uniqueCases,
   setCases,
+  joinCases,
   selectCases,
   searchSortedCases,
   mergeCases,

@@ -1,6 +1,7 @@
 /** The list of operations. Each is a method of every Sorter. */
 import { type Gather, runGather } from './gather/gather.js';
 import { type Histogram, runHistogram } from './histogram/histogram.js';
+import { type Join, runJoin } from './join/join.js';
 import { type Lexsort, runLexsort } from './lexsort/lexsort.js';
 import { type ArgsortMany, runArgsortMany } from './many/argsort-many.js';
 import { runSortMany, type SortMany } from './many/sort-many.js';
@@ -61,6 +62,7 @@ export interface OperationMethods
     Union,
     Difference,
     SetXor,
+    Join,
     Filter,
     Partition,
     SearchSorted,
@@ -95,6 +97,7 @@ export const OPERATIONS: { readonly [N in keyof OperationMethods]: Run<Pick<Oper
   union: runUnion,
   difference: runDifference,
   setXor: runSetXor,
+  join: runJoin,
   filter: runFilter,
   partition: runPartition,
   searchSorted: runSearchSorted,

@@ -32,6 +32,7 @@ const ARGUMENTS: Readonly<Record<keyof OperationMethods, readonly unknown[]>> = 
   union: [keys, others],
   difference: [keys, others],
   setXor: [keys, others],
+  join: [keys, others],
   reduce: [keys, 'sum'],
   scan: [keys],
   histogram: [keys, { bins: 4, range: [0, 10] }],

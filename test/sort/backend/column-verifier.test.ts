@@ -14,6 +14,7 @@ import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifi
 import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
 import { parseSortOptions } from '../../../src/sort/model/options.js';
+import { enqueueJoin, JOIN_PLACES, type JoinKind } from '../../../src/sort/operations/join/join.js';
 import type { TopColumns } from '../../../src/sort/operations/operation.js';
 import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
 import { segmentColumn } from '../../../src/sort/operations/segments/segment-column.js';
@@ -110,6 +111,17 @@ const scanned = (op: ScanOp, inclusive: boolean): Checked => ({
   use: (call, keys) => enqueueScan(call, keys, newColumn(keys.dtype, keys.n), { op, inclusive }),
 });
 
+const joined = (kind: JoinKind, columns: number) => (call: Call, keys: Column) =>
+  enqueueJoin(
+    call,
+    keys,
+    { ...keys, n: kind === 'inner' ? keys.n : 3 },
+    {
+      kind,
+      make: (pairs) => ({ columns: Array.from({ length: columns }, () => newColumn('u32', pairs)) }),
+    },
+  );
+
 const results = (dtype: Dtype, n: number, second: 'counts' | 'positions') => ({
   keys: newColumn(dtype, n),
   [second]: newColumn('u32', n),
@@ -190,6 +202,18 @@ function checkedOf(dtype: Dtype): Checked[] {
           ),
         );
       },
+    },
+    {
+      what: 'join, its right positions',
+      step: 'run',
+      result: ([kernel, , , , right]) => (kernel === JOIN_PLACES ? (right as Column) : newColumn('u32', 3)),
+      use: joined('inner', 2),
+    },
+    {
+      what: 'join, its left positions',
+      step: 'segmentIds',
+      result: (args) => args[1] as Column,
+      use: joined('anti', 1),
     },
     ...(['select', 'selectSorted'] as const).flatMap((step) =>
       (['keys', 'positions'] as const).map((which) => ({

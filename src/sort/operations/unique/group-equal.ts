@@ -22,11 +22,26 @@ export async function groupEqual(call: Call, keys: Column): Promise<DistinctKeys
   return { input, ...(await runsOf(call, sorted)) };
 }
 
-/** As `groupEqual`, and returns the input position of each sorted key. Equal floats are sorted by one bit pattern. */
+/** As `groupEqual`, and returns the input position of each sorted key. */
 export async function sortAndGroup(
   call: Call,
   keys: Column,
 ): Promise<DistinctKeys & { readonly positions: Column }> {
+  const { input, sorted, positions } = await sortByNumber(call, keys);
+  const isFloat = keys.info.kind === 'float';
+  const runs = await runsOf(call, sorted, isFloat ? { input, positions } : undefined);
+  return { input, positions, ...runs };
+}
+
+/**
+ * Sorts the keys by their numbers: equal floats get one bit pattern.
+ *
+ * @returns the bound input, the sorted keys, and the input position of each of them
+ */
+export async function sortByNumber(
+  call: Call,
+  keys: Column,
+): Promise<{ readonly input: Column; readonly sorted: Column; readonly positions: Column }> {
   const { columns } = call;
   const { n, dtype } = keys;
   const isFloat = keys.info.kind === 'float';
@@ -36,8 +51,7 @@ export async function sortAndGroup(
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   await call.sort({ keys: canonical, sorted: sorted.place, moved: positions.place });
-  const runs = await runsOf(call, sorted, isFloat ? { input, positions } : undefined);
-  return { input, positions, ...runs };
+  return { input, sorted, positions };
 }
 
 async function runsOf(
