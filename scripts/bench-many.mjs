@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 const [count, length, repeats] = [values.arrays, values.length, values.repeats].map(Number);
 /** Dtypes that the built-in sort supports. */
-const dtypes = DTYPES.filter((dtype) => dtype !== 'f16');
+const dtypes = DTYPES.filter((dtype) => !dtype.endsWith('f16'));
 if (!dtypes.includes(values.dtype) || !(count > 0) || !(length > 0) || !(repeats > 0)) {
   console.error(`expected positive numbers, and a dtype of ${dtypes.join(' ')}`);
   process.exit(2);

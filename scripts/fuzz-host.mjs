@@ -179,11 +179,11 @@ const OPERATIONS = {
       kernels.select(keys, codec, { keys: make(keys.dtype, k), positions: make('u32', k) });
   },
   reduce({ one }, keys) {
-    const op = one(keys.dtype === 'f16' ? ['min', 'max'] : ['sum', 'min', 'max']);
+    const op = one(keys.dtype.endsWith('f16') ? ['min', 'max'] : ['sum', 'min', 'max']);
     return async (kernels) => (await kernels.reduce(keys, op))();
   },
   scan({ one, maybe }, keys) {
-    const op = one(keys.dtype === 'f16' ? ['min', 'max'] : SCAN_OPS);
+    const op = one(keys.dtype.endsWith('f16') ? ['min', 'max'] : SCAN_OPS);
     const inclusive = maybe(50);
     return async (kernels, make) => {
       const to = make(keys.dtype, keys.n);
@@ -244,7 +244,7 @@ const OPERATIONS = {
       kernels.run(MERGE, a, b, keyCodec(keys.dtype, order), make(keys.dtype, a.n + b.n));
   },
   reduceRuns(random, keys) {
-    const op = random.one(keys.dtype === 'f16' ? ['min', 'max'] : ['sum', 'min', 'max']);
+    const op = random.one(keys.dtype.endsWith('f16') ? ['min', 'max'] : ['sum', 'min', 'max']);
     const begins = [...new Set(offsetsFor(random, keys.n))].filter((at) => at < keys.n);
     const places = column('u32', begins.length, Uint32Array.from(begins));
     return async (kernels, make) => {

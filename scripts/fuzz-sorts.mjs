@@ -40,7 +40,14 @@ const { canonicalPatterns, pick, referenceArgsort, referenceLexsort, referenceSo
 );
 
 const ARRAYS = {
-  ...{ u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, f16: Uint16Array },
+  ...{
+    u8: Uint8Array,
+    i8: Int8Array,
+    u16: Uint16Array,
+    i16: Int16Array,
+    f16: Uint16Array,
+    bf16: Uint16Array,
+  },
   ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
   ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
 };
@@ -224,7 +231,7 @@ const OPERATIONS = {
   },
 };
 
-/** Runs a case of the matrix on the generated keys. Sums of f16 are not supported. */
+/** Runs a case of the matrix on the generated keys. Sums of f16 and bf16 are not supported. */
 const runCase = (operation) => async (sorter, one) => {
   const { array, dtype } = one.input;
   if (array.length < (operation.minKeys ?? 0)) return [];
@@ -234,14 +241,14 @@ const runCase = (operation) => async (sorter, one) => {
   const order = { algorithm: 'auto', isStable: true, descending, nan };
   const options = { ...order, call, sort: { ...call, descending, nan } };
   // Sums of arbitrary floats may be infinite, which the check of sums does not expect.
-  const isFloat = dtype.startsWith('f');
+  const isFloat = /^b?f/.test(dtype);
   const summands = isFloat ? new Reference(dtype, new Uint8Array(array.byteLength)) : reference;
   try {
     const check = await startCase(operation, sorter, caseInput(reference, summands, one.number), options);
     const wrong = check();
     if (wrong !== undefined) throw new Error(`${operation.name}: ${wrong}`);
   } catch (error) {
-    if (dtype !== 'f16' || error.code !== 'ERR_CLSORT_UNSUPPORTED') throw error;
+    if (!dtype.endsWith('f16') || error.code !== 'ERR_CLSORT_UNSUPPORTED') throw error;
   }
   return [];
 };

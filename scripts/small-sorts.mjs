@@ -14,6 +14,7 @@ const ARRAYS = {
   u16: Uint16Array,
   i16: Int16Array,
   f16: Uint16Array,
+  bf16: Uint16Array,
   u32: Uint32Array,
   i32: Int32Array,
   f32: Float32Array,

@@ -162,7 +162,7 @@ class Soak {
     const folder = mkdtempSync(join(this.folder, 'batch-'));
     mkdirSync(join(folder, 'out'));
     const picked = Array.from({ length: 6 }, () =>
-      this.one(this.jobs.filter(({ dtype }) => dtype !== 'f16')),
+      this.one(this.jobs.filter(({ dtype }) => !dtype.endsWith('f16'))),
     );
     const jobs = picked.map(({ dtype, keys, options }, i) => {
       writeFileSync(join(folder, `${i}`), keys);

@@ -4,13 +4,23 @@ import { DTYPES, Sorter } from '../dist/src/index.js';
 import { Random } from '../dist/src/util/random.js';
 
 const ARRAYS = {
-  ...{ u8: Uint8Array, i8: Int8Array, u16: Uint16Array, i16: Int16Array, f16: Uint16Array },
+  ...{
+    u8: Uint8Array,
+    i8: Int8Array,
+    u16: Uint16Array,
+    i16: Int16Array,
+    f16: Uint16Array,
+    bf16: Uint16Array,
+  },
   ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
   ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
 };
 /** Number of arrays per dtype that clients draw from. Their sorted order is computed in advance. */
 const JOBS_PER_DTYPE = 8;
 const MAX_KEYS = 2 ** 18;
+
+/** Largest magnitudes of floats of 16 bits that are no NaNs. */
+const INFINITY = { f16: 0x7c00, bf16: 0x7f80 };
 
 /** Returns random keys with duplicates; floats include zeros of both signs and infinities, but no NaN. */
 function keysOf(dtype, n, random) {
@@ -19,7 +29,7 @@ function keysOf(dtype, n, random) {
   const special = [-0, 0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (let i = 0; i < n; i++) {
     const word = random.u32();
-    if (dtype === 'f16') keys[i] = ((word & 0xffff) % 0x7c01) | (word & 0x8000);
+    if (dtype.endsWith('f16')) keys[i] = ((word & 0xffff) % (INFINITY[dtype] + 1)) | (word & 0x8000);
     else if (dtype[0] === 'f') keys[i] = word % 16 < 4 ? special[word % 4] : (word - 2 ** 31) / 2 ** shift;
     else if (dtype.endsWith('64')) keys[i] = (BigInt(word) << 32n) | BigInt(random.u32() >>> shift);
     else keys[i] = word >>> shift;
@@ -27,9 +37,9 @@ function keysOf(dtype, n, random) {
   return keys;
 }
 
-/** Returns a number to compare keys by with `<`: the key, except for zeros of both signs and for f16 bits. */
+/** Returns a number to compare keys by with `<`: the key, except for zeros of both signs and for bits of f16 and bf16. */
 function rankOf(dtype, key) {
-  if (dtype === 'f16') return key & 0x8000 ? 0x7fff - key : key;
+  if (dtype.endsWith('f16')) return key & 0x8000 ? 0x7fff - key : key;
   return Object.is(key, -0) ? -Number.MIN_VALUE : key;
 }
 

@@ -249,7 +249,7 @@ async function primitives(noting: NotingDevice, device: Device): Promise<void> {
       await GroupSums.create(device, 'verify_scan', defines);
     }
     for (const op of REDUCE_OPS) {
-      if (dtype === 'f16' && op === 'sum') continue;
+      if (dtype.endsWith('f16') && op === 'sum') continue;
       await ifPossible(() => buildReduceOnce(device, { dtype, op, tuning: tuned }));
       await ifPossible(() => buildReduceRuns(device, { dtype, op }));
     }

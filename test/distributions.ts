@@ -19,6 +19,7 @@ const ARRAYS: Readonly<Record<Dtype, Keys>> = {
   u16: Uint16Array,
   i16: Int16Array,
   f16: Uint16Array, // as bits, on every Node
+  bf16: Uint16Array,
   u32: Uint32Array,
   i32: Int32Array,
   f32: Float32Array,
@@ -27,7 +28,7 @@ const ARRAYS: Readonly<Record<Dtype, Keys>> = {
   f64: Float64Array,
 };
 
-/** Keys of a distribution in the usual array of their dtype (f16 as bits). */
+/** Keys of a distribution in the usual array of their dtype (f16 and bf16 as bits). */
 export function keysOf(dtype: Dtype, distribution: Distribution, count: number, seed = SEED): KeyArray {
   const bytes = generate({ dtype, distribution, count, seed });
   return new ARRAYS[dtype](bytes.buffer as ArrayBuffer);

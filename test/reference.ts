@@ -16,11 +16,12 @@ export interface ReferenceOrder {
 /** Patterns of infinity; a float with a larger magnitude is NaN. */
 const INFINITY: Readonly<Record<string, bigint>> = {
   f16: 0x7c00n,
+  bf16: 0x7f80n,
   f32: 0x7f80_0000n,
   f64: 0x7ff0_0000_0000_0000n,
 };
 
-const widthOf = (dtype: Dtype): number => Number(dtype.slice(1));
+const widthOf = (dtype: Dtype): number => Number(dtype.replace(/\D+/, ''));
 
 /** The number of values of a dtype below that of a pattern; undefined for NaN. */
 function numbersBelow(dtype: Dtype, pattern: bigint): bigint | undefined {

@@ -1,5 +1,6 @@
 /** Converts keys between text and bit patterns. */
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../keys/dtype.js';
+import { bf16Bits, keyValue } from '../keys/value.js';
 import { DtypeError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 
@@ -22,6 +23,12 @@ function floatArray({ name, width }: DtypeInfo): FloatArray {
   return half as FloatArray;
 }
 
+/** Returns the bits of the float that is nearest to a number. */
+const floatBits = (number: number, info: DtypeInfo): bigint =>
+  info.name === 'bf16'
+    ? BigInt(bf16Bits(number))
+    : (fromBytes(new Uint8Array(floatArray(info).of(number).buffer), info.bytes)[0] ?? 0n);
+
 /**
  * Parses a key into its bit pattern.
  *
@@ -35,8 +42,7 @@ export function parseKey(word: string, dtype: Dtype): bigint {
       : Number(word.replace(/^([+-]?)inf(inity)?$/i, '$1Infinity'));
     if (Number.isNaN(number) && !/nan$/i.test(word))
       throw invalidArgument('keys', `a number (${dtype})`, word);
-    const bytes = new Uint8Array(floatArray(info).of(number).buffer);
-    return fromBytes(bytes, info.bytes)[0] ?? 0n;
+    return floatBits(number, info);
   }
   const low = info.kind === 'signed' ? -(2n ** BigInt(info.width - 1)) : 0n;
   const high = low + 2n ** BigInt(info.width) - 1n;
@@ -52,13 +58,12 @@ export function keyText(pattern: bigint, dtype: Dtype): string {
   const info = dtypeInfo(dtype);
   if (info.kind === 'unsigned') return String(pattern);
   if (info.kind === 'signed') return String(BigInt.asIntN(info.width, pattern));
-  const bytes = toBytes([pattern], info.bytes);
-  const [number = 0] = new (floatArray(info))(bytes.buffer as ArrayBuffer);
+  const number = Number(keyValue(pattern, info));
   if (Object.is(number, -0)) return '-0';
   // The shortest decimal that rounds to this float: 0.1, not 0.10000000149011612.
   for (let digits = 1; info.width < 64 && digits < 10 && Number.isFinite(number); digits++) {
     const short = Number(number.toPrecision(digits));
-    if (floatArray(info).of(short)[0] === number) return String(short);
+    if (floatBits(short, info) === pattern) return String(short);
   }
   return String(number);
 }

@@ -169,13 +169,14 @@ export function assertDisjoint(a: ArrayBufferView, b: ArrayBufferView, what: str
   }
 }
 
-/** Array type of each dtype. f16 keys are bits if Node has no Float16Array. */
+/** Array type of each dtype. bf16 keys are bits, and so are f16 keys if Node has no Float16Array. */
 export interface ArraysByDtype {
   u8: Uint8Array;
   i8: Int8Array;
   u16: Uint16Array;
   i16: Int16Array;
   f16: HalfArray | Uint16Array;
+  bf16: Uint16Array;
   u32: Uint32Array;
   i32: Int32Array;
   f32: Float32Array;
@@ -199,6 +200,7 @@ const CONSTRUCTOR_NAMES: Readonly<Record<Dtype, string>> = {
   u16: 'Uint16Array',
   i16: 'Int16Array',
   f16: 'Float16Array' in globalThis ? 'Float16Array' : 'Uint16Array',
+  bf16: 'Uint16Array',
   u32: 'Uint32Array',
   i32: 'Int32Array',
   f32: 'Float32Array',

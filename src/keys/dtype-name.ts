@@ -10,12 +10,12 @@ export interface NamedDtype {
   readonly bigEndian: boolean | undefined;
 }
 
-const NAME = /^(u|uint|i|int|f|float)(8|16|32|64)(le|be)?$/;
+const NAME = /^(u|uint|i|int|f|float|bf|bfloat)(8|16|32|64)(le|be)?$/;
 
-/** Returns the dtype of a name, in any case: `u32`, `uint32`, `U32`, `f64be`; undefined for other names. */
+/** Returns the dtype of a name, in any case: `u32`, `uint32`, `U32`, `f64be`, `bfloat16`; undefined for other names. */
 export function dtypeOfName(name: string): NamedDtype | undefined {
   const [, kind = '', width = '', order] = NAME.exec(name.toLowerCase()) ?? [];
-  const dtype = DTYPES.find((known) => known === `${kind[0]}${width}`);
+  const dtype = DTYPES.find((known) => known === `${kind.replace(/(?<=[uif])[a-z]*$/, '')}${width}`);
   return dtype && { dtype, bigEndian: order === undefined ? undefined : order === 'be' };
 }
 

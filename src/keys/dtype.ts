@@ -9,9 +9,22 @@ import { invalidName } from '../util/suggest.js';
  * DTYPES.includes('f32'); // true
  * ```
  */
-export const DTYPES = ['u8', 'i8', 'u16', 'i16', 'f16', 'u32', 'i32', 'f32', 'u64', 'i64', 'f64'] as const;
+export const DTYPES = [
+  'u8',
+  'i8',
+  'u16',
+  'i16',
+  'f16',
+  'bf16',
+  'u32',
+  'i32',
+  'f32',
+  'u64',
+  'i64',
+  'f64',
+] as const;
 
-/** Name of an element type: u for unsigned, i for signed, f for float, then the width in bits. */
+/** Name of an element type: u for unsigned, i for signed, f for float, bf for bfloat, then the width in bits. */
 export type Dtype = (typeof DTYPES)[number];
 export type DtypeKind = 'unsigned' | 'signed' | 'float';
 
@@ -21,7 +34,7 @@ export type DtypeKind = 'unsigned' | 'signed' | 'float';
  */
 export type HalfArray = typeof globalThis extends { Float16Array: { prototype: infer A } } ? A : never;
 
-/** Arrays that hold keys. If Node has no Float16Array, f16 keys are the bits in a Uint16Array. */
+/** Arrays that hold keys. A Uint16Array holds the bits of bf16 keys, and of f16 keys if Node has no Float16Array. */
 export type KeyArray =
   | Uint8Array
   | Uint8ClampedArray
@@ -62,6 +75,7 @@ const TABLE: Readonly<Record<Dtype, DtypeInfo>> = {
   u16: info('u16', 'unsigned', 16),
   i16: info('i16', 'signed', 16),
   f16: info('f16', 'float', 16, 10n),
+  bf16: info('bf16', 'float', 16, 7n),
   u32: info('u32', 'unsigned', 32),
   i32: info('i32', 'signed', 32),
   f32: info('f32', 'float', 32, 23n),
@@ -80,6 +94,9 @@ export function dtypeInfo(name: string): DtypeInfo {
   if (!found) throw invalidName('dtype', name, DTYPES, DtypeError);
   return found;
 }
+
+/** Whether keys are floats of 16 bits, which JavaScript reads as bits and on which no sums are computed. */
+export const isHalf = ({ kind, width }: DtypeInfo): boolean => kind === 'float' && width === 16;
 
 /** Returns the bits of +infinity, above which the magnitudes of NaNs are; 0 for integers. */
 export const infinityBits = ({ kind, width, negativeNaNs }: DtypeInfo): bigint =>

@@ -2,8 +2,8 @@
 
 import { invalidArgument } from '../util/invalid-argument.js';
 import { type ArrayOf, elementsOf, type KeyColumn, newArray } from './array.js';
-import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, type KeyArray } from './dtype.js';
-import { f16Value } from './value.js';
+import { DTYPES, type Dtype, type DtypeInfo, dtypeInfo, isHalf, type KeyArray } from './dtype.js';
+import { halfDecoder } from './value.js';
 
 /** Returns the bits of the integers that a dtype holds exactly, without their sign. */
 export const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
@@ -12,8 +12,8 @@ export const integerBits = ({ kind, width, negativeNaNs }: DtypeInfo): number =>
 /** Whether `to` holds every value of `from` exactly. */
 export function widens(from: Dtype, to: Dtype): boolean {
   if (from === to) return true;
-  if (to === 'f16') return false; // not supported as a result
   const [narrow, wide] = [dtypeInfo(from), dtypeInfo(to)];
+  if (isHalf(wide)) return false; // not supported as a result
   if (narrow.kind === 'float') return wide.kind === 'float' && wide.width > narrow.width;
   if (narrow.kind === 'signed' && wide.kind === 'unsigned') return false;
   return integerBits(wide) >= integerBits(narrow);
@@ -25,14 +25,16 @@ export function widens(from: Dtype, to: Dtype): boolean {
  * @returns a new array, or the keys in the same memory if the dtype is the same
  * @throws UsageError when the dtype does not hold every key
  */
-export function widen({ dtype, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
+export function widen({ dtype, info, n, view }: Omit<KeyColumn, 'array'>, to: Dtype): KeyArray {
   if (!widens(dtype, to)) {
     const wider = DTYPES.filter((one) => widens(dtype, one)).join(' ');
     throw invalidArgument('the dtype of the result', `one of ${wider} (which hold every ${dtype} key)`, to);
   }
   const own = elementsOf(view, dtype);
   if (dtype === to) return own;
-  const numbers = dtype === 'f16' ? Float32Array.from(view as Uint16Array, f16Value) : (own as Float64Array);
+  const numbers = isHalf(info)
+    ? Float32Array.from(view as Uint16Array, halfDecoder(info))
+    : (own as Float64Array);
   const wide = newArray(to, n) as ArrayOf<'f64'>;
   if (to !== 'u64' && to !== 'i64') {
     wide.set(numbers);

@@ -52,7 +52,7 @@ export interface ReductionOptions {
  *
  * Complexity: every key is read once; one launch for the keys and one per factor of 2048 (with groups of 256) of
  * partial results. Sums of integers wrap at 64 bits. Sums of f32 are within 2 log2(n) 2^-24 of the sum of
- * magnitudes. Sums of f64 need a device with fp64; sums of f16 are not supported. Minimum and maximum propagate
+ * magnitudes. Sums of f64 need a device with fp64; sums of f16 and bf16 are not supported. Minimum and maximum propagate
  * NaN, and -0 is below +0.
  */
 export class Reduction {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ALGORITHMS } from '../algorithms/registry.js';
-import { DTYPES, type Dtype } from '../keys/dtype.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import type { CheckedOperation } from '../sort/operations/case.js';
 import { CHECKED_OPERATIONS } from '../sort/operations/cases.js';
 import { AUTO, KEYS, type Keys, type Level, NONE, ORDERS, type Order } from './axes.js';
@@ -82,5 +82,5 @@ function casesOf({ level, seed, maxKeys }: Omit<MatrixScope, 'filters'>, filter:
  */
 function ordersOf({ sorts }: CheckedOperation, dtype: Dtype, orders: readonly Order[]): readonly Order[] {
   if (sorts === 'none') return orders.slice(0, 1);
-  return dtype.startsWith('f') ? orders : orders.filter((order) => !order.endsWith('nan-first'));
+  return dtypeInfo(dtype).kind === 'float' ? orders : orders.filter((order) => !order.endsWith('nan-first'));
 }

@@ -1,6 +1,6 @@
 /** Operations of reductions and scans, on a device or on the host. */
 import type { KnownDevice } from '../device/device.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { type Dtype, dtypeInfo, isHalf } from '../keys/dtype.js';
 import { InputError, UnsupportedError } from '../util/errors.js';
 
 export const REDUCE_OPS = ['sum', 'min', 'max'] as const;
@@ -8,18 +8,18 @@ export const REDUCE_OPS = ['sum', 'min', 'max'] as const;
 export type ReduceOp = (typeof REDUCE_OPS)[number];
 
 /**
- * Checks that a reduction is defined. @throws UnsupportedError for sums of f16; InputError for the min or max of no
- * keys
+ * Checks that a reduction is defined. @throws UnsupportedError for sums of f16 and bf16; InputError for the min or
+ * max of no keys
  */
 export function assertReducible(dtype: Dtype, op: ReduceOp, n = 1): void {
-  if (op === 'sum' && dtype === 'f16') {
-    throw halfSumError('sum');
-  }
+  if (op === 'sum' && isHalf(dtypeInfo(dtype))) throw halfSumError('sum', dtype);
   if (op !== 'sum' && n === 0) throw new InputError(`cannot compute the ${op}: there are no keys`);
 }
 
-const halfSumError = (op: 'sum' | 'product'): UnsupportedError =>
-  new UnsupportedError(`cannot compute a ${op} of f16: its precision is too low. Convert the keys to f32`);
+const halfSumError = (op: 'sum' | 'product', dtype: Dtype): UnsupportedError =>
+  new UnsupportedError(
+    `cannot compute a ${op} of ${dtype}: its precision is too low. Convert the keys to f32`,
+  );
 
 /** Scan operations, in the order of their kernel constants: see OP and KIND in cl/combine.clh. */
 export const SCAN_OPS = ['sum', 'min', 'max', 'product'] as const;
@@ -27,11 +27,9 @@ export const SCAN_OPS = ['sum', 'min', 'max', 'product'] as const;
 export type ScanOp = (typeof SCAN_OPS)[number];
 export const KINDS = { unsigned: 0, signed: 1, float: 2 } as const;
 
-/** Checks that a scan is supported. @throws UnsupportedError for sums and products of f16 */
+/** Checks that a scan is supported. @throws UnsupportedError for sums and products of f16 and bf16 */
 export function assertScannable(dtype: Dtype, op: ScanOp): void {
-  if (dtype === 'f16' && (op === 'sum' || op === 'product')) {
-    throw halfSumError(op);
-  }
+  if ((op === 'sum' || op === 'product') && isHalf(dtypeInfo(dtype))) throw halfSumError(op, dtype);
 }
 
 /** @throws UnsupportedError when the device lacks the f64 arithmetic of sums and products */

@@ -59,7 +59,7 @@ export function buildReduceOnce(
  * Truncation Errors" (1965), for sums of floats.
  *
  * Complexity: every key is read once. Sums of integers wrap at 64 bits. Sums of f32 are within 2 log2(n) 2^-24 of the
- * sum of magnitudes. Sums of f64 need a device with fp64; sums of f16 are not supported. Minimum and maximum propagate
+ * sum of magnitudes. Sums of f64 need a device with fp64; sums of f16 and bf16 are not supported. Minimum and maximum propagate
  * NaN, and -0 is below +0.
  *
  * @returns a function that returns the result; call it after the next wait

@@ -65,7 +65,7 @@ export class UsageError extends ClsortError {
 /**
  * A dtype that is unknown or does not fit the data.
  *
- * @remarks Use one of the eleven dtypes; for an array, one as wide as its elements.
+ * @remarks Use one of the twelve dtypes; for an array, one as wide as its elements.
  */
 export class DtypeError extends ClsortError {
   constructor(message: string, details?: ErrorDetails) {

@@ -28,7 +28,16 @@ const sharesFirstLetter = (a: string, b: string): number =>
 
 /** Names in other programs and languages for names of clsort. */
 const SYNONYMS: Readonly<Record<string, string>> = {
-  ...{ double: 'f64', float: 'f32', half: 'f16', byte: 'u8', short: 'i16', int: 'i32', long: 'i64' },
+  ...{
+    double: 'f64',
+    float: 'f32',
+    half: 'f16',
+    brain: 'bf16',
+    byte: 'u8',
+    short: 'i16',
+    int: 'i32',
+    long: 'i64',
+  },
   ...{ '--reverse': '--descending', reverse: 'descending' },
 };
 

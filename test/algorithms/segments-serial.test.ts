@@ -116,7 +116,7 @@ await forEachOpened((title, device, small) => {
   const { maxLoopIterations } = device.capabilities.quirks;
   const able = Number.isFinite(maxLoopIterations) ? 'the driver ends long loops' : true;
 
-  for (const dtype of ['u8', 'i16', 'f16', 'u32', 'f32', 'i64', 'f64'] as const) {
+  for (const dtype of ['u8', 'i16', 'f16', 'bf16', 'u32', 'f32', 'i64', 'f64'] as const) {
     testIf(able, title(`vector lanes sort segments of ${dtype} keys in every order`), async (t) => {
       const lengths = Array.from({ length: small ? 18 : 40 }, (_, i) => (i * 7) % 45);
       for (const order of ORDERS) {
@@ -149,7 +149,7 @@ await forEachOpened((title, device, small) => {
     if (!small) await expectSegments(t, device, 'u32', { lengths: [3, 66_000, ...Array(40).fill(30)] });
   });
 
-  for (const dtype of ['u8', 'i16', 'f16', 'u32', 'f32', 'i64'] as const) {
+  for (const dtype of ['u8', 'i16', 'f16', 'bf16', 'u32', 'f32', 'i64'] as const) {
     testIf(
       able,
       title(`vector lanes sort ${dtype} keys with values and with positions in every order`),

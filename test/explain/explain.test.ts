@@ -236,6 +236,7 @@ forEachDevice((title, device, small) => {
       [WORDS, { algorithm: 'scan', step: 'single_pass', dtype: 'u64' }],
       [WORDS, { algorithm: 'histogram', bits: 8, step: 'permuted' }],
       [WORDS, { algorithm: 'reduce', dtype: 'f16' }],
+      [WORDS, { algorithm: 'reduce', dtype: 'bf16' }],
     ];
     for (const [words, options] of unsupported) {
       if (options.dtype === 'f16' && !('Float16Array' in globalThis)) continue;

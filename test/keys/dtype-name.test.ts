@@ -4,9 +4,9 @@ import { dtypeOfName, namedDtype } from '../../src/keys/dtype-name.js';
 import { DtypeError } from '../../src/util/errors.js';
 
 test('dtypeOfName accepts own and NumPy names, in any case and with a byte order', (t) => {
-  const long = { u: 'uint', i: 'int', f: 'float' } as const;
+  const long = { u: 'uint', i: 'int', f: 'float', bf: 'bfloat' } as const;
   for (const dtype of DTYPES) {
-    const other = `${long[dtype[0] as 'u']}${dtype.slice(1)}`;
+    const other = dtype.replace(/^[a-z]+/, (kind) => long[kind as 'u']);
     for (const name of [dtype, other, dtype.toUpperCase(), other.toUpperCase()]) {
       t.deepEqual(dtypeOfName(name), { dtype, bigEndian: undefined }, name);
       t.deepEqual(dtypeOfName(`${name}le`), { dtype, bigEndian: false }, name);
@@ -21,6 +21,8 @@ test('dtypeOfName returns undefined for other names, and namedDtype throws', (t)
     'u',
     'u12',
     'f8',
+    'bf8',
+    'b16',
     'u128',
     'f64me',
     'double',

@@ -34,7 +34,7 @@ function numberOf(dtype: Dtype, pattern: bigint): number | bigint {
   if (dtype === 'f16') return half(pattern);
   const view = new DataView(new ArrayBuffer(8));
   view.setBigUint64(0, pattern << BigInt(64 - width));
-  return width === 32 ? view.getFloat32(0) : view.getFloat64(0);
+  return width <= 32 ? view.getFloat32(0) : view.getFloat64(0);
 }
 
 const isNaNumber = (number: number | bigint) => typeof number === 'number' && Number.isNaN(number);

@@ -45,6 +45,8 @@ test('a dtype that loses values is refused', (t) => {
     ['f64', 'f32'],
     ['f32', 'i64'],
     ['u16', 'f16'],
+    ['u8', 'bf16'],
+    ['f16', 'bf16'],
   ] as const;
   for (const [from, to] of lossy) {
     const keys = newArray(from, 3);

@@ -43,6 +43,16 @@ test('f16 bits decode to their numbers', (t) => {
   t.deepEqual([...(of('f16', bits).values as Float64Array)], numbers);
 });
 
+test('bf16 bits decode to their numbers', (t) => {
+  const bits = Uint16Array.of(0x3f80, 0xc000, 0x7f7f, 0x0001, 0x7f80, 0xff80, 0x8000, 0x7fc0);
+  const largest = (2 - 2 ** -7) * 2 ** 127;
+  const numbers = [
+    ...[1, -2, largest, 2 ** -133],
+    ...[Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, -0, Number.NaN],
+  ];
+  t.deepEqual([...(of('bf16', bits).values as Float32Array)], numbers);
+});
+
 for (const dtype of DTYPES) {
   test(`${dtype}: random bits sort in every order as in the reference of the other tests`, (t) => {
     const width = widthOf(dtype);

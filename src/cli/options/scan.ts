@@ -42,6 +42,6 @@ export const builder = (yargs: Argv) =>
     .example('$0 scan sales.npy -o running.npy --inclusive', 'running totals')
     .example('$0 scan prices.f64 -o highest.f64 --op max --inclusive', 'running maximum')
     .epilogue(
-      'Sums and products of integers wrap in the dtype of the results; those of f16 require --result-dtype f32. All keys must fit in memory. ' +
+      'Sums and products of integers wrap in the dtype of the results; those of f16 and bf16 require --result-dtype f32. All keys must fit in memory. ' +
         'OUT is replaced only on success.',
     );

@@ -1,6 +1,6 @@
 import { elementsOf, type KeyWords, keyWords } from '../../keys/array.js';
-import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits } from '../../keys/dtype.js';
-import { f16Value, keyValue } from '../../keys/value.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits, isHalf } from '../../keys/dtype.js';
+import { halfDecoder, keyValue } from '../../keys/value.js';
 import type { Lines } from '../formats/axis.js';
 import type { KeyReader } from '../formats/key-file.js';
 import { OrderScan } from './order-scan.js';
@@ -63,7 +63,7 @@ class KeyExtremes {
 
   add(words: KeyWords): void {
     if (this.#info.width === 64 && this.#info.kind !== 'float') this.#addPairs(words);
-    else if (this.#info.name === 'f16') this.#addHalves(words as Uint16Array);
+    else if (isHalf(this.#info)) this.#addHalves(words as Uint16Array);
     else this.#addNumbers(elementsOf(words, this.#info.name) as Float64Array); // all typed arrays are indexed alike
   }
 
@@ -81,7 +81,7 @@ class KeyExtremes {
     if (nans < numbers.length) this.#widen(Math.min(min, max), Math.max(min, max));
   }
 
-  /** Compares half-precision numbers by sign and magnitude, without decoding them. */
+  /** Compares floats of 16 bits by sign and magnitude, without decoding them. */
   #addHalves(words: Uint16Array): void {
     let min = Number.POSITIVE_INFINITY;
     let max = Number.NEGATIVE_INFINITY;
@@ -97,7 +97,8 @@ class KeyExtremes {
       if (rank > max) max = rank;
     }
     if (min > max) return;
-    const value = (rank: number) => f16Value(rank < 0 ? -rank | 0x8000 : rank);
+    const decode = halfDecoder(this.#info);
+    const value = (rank: number) => decode(rank < 0 ? -rank | 0x8000 : rank);
     this.#widen(value(min), value(max));
   }
 

@@ -1,6 +1,6 @@
 /** Fast check for sorted keys that compares numbers instead of codes. */
 import type { KeyWords } from '../../keys/array.js';
-import type { DtypeInfo } from '../../keys/dtype.js';
+import { type DtypeInfo, infinityBits } from '../../keys/dtype.js';
 
 /**
  * Whether keys are certainly sorted by all of their bits. Comparing numbers cannot order adjacent zeros or NaNs, so the
@@ -17,7 +17,7 @@ export function isCertainlySorted(keys: KeyWords, info: DtypeInfo, descending: b
   if (info.kind === 'float') {
     if (info.width === 64) return areFloatsSorted(new Float64Array(buffer, from, to), descending);
     if (info.width === 32) return areFloatsSorted(new Float32Array(buffer, from, to), descending);
-    return areHalvesSorted(keys as Uint16Array, descending);
+    return areHalvesSorted(keys as Uint16Array, Number(infinityBits(info)), descending);
   }
   if (info.width === 64) {
     const low = new Uint32Array(buffer, from, 2 * to);
@@ -67,14 +67,12 @@ function arePairsSorted(low: Uint32Array, high: Uint32Array | Int32Array, descen
   return true;
 }
 
-/** Bits of the half-precision infinity; NaNs have larger magnitudes. */
-const HALF_INFINITY = 0x7c00;
-
-function areHalvesSorted(bits: Uint16Array, descending: boolean): boolean {
+/** Compares floats of 16 bits by sign and magnitude. The magnitudes of NaNs are above that of infinity. */
+function areHalvesSorted(bits: Uint16Array, infinity: number, descending: boolean): boolean {
   let last = Number.NaN;
   for (let i = 0; i < bits.length; i++) {
     const magnitude = (bits[i] as number) & 0x7fff;
-    if (magnitude > HALF_INFINITY) return false;
+    if (magnitude > infinity) return false;
     const key = (bits[i] as number) & 0x8000 ? -1 - magnitude : magnitude; // places −0 right below +0
     if (descending ? key > last : key < last) return false;
     last = key;

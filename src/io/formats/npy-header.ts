@@ -7,7 +7,7 @@
  *
  * @see {@link https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html}
  */
-import { DTYPES, type Dtype } from '../../keys/dtype.js';
+import { DTYPES, type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { DtypeError, FormatError } from '../../util/errors.js';
 import type { Source } from '../streams/raw.js';
 import { type Literal, parseLiteral } from './python-literal.js';
@@ -137,9 +137,18 @@ const DIGITS = 21;
 /** The offset of the keys is a multiple of this many bytes, as the format prescribes. */
 const ALIGNMENT = 64;
 
-/** Returns a version 1 header for little-endian keys in row-major order. */
+/**
+ * Returns a version 1 header for little-endian keys in row-major order.
+ *
+ * @throws DtypeError for bf16, which NumPy lacks
+ */
 export function npyHeader(dtype: Dtype, shape: readonly number[]): Uint8Array {
-  const bytes = Number(dtype.slice(1)) / 8;
+  if (dtype === 'bf16') {
+    throw new DtypeError(
+      'cannot write bf16 keys as a NumPy array: NumPy has no such type. Write raw keys (the extension .bf16)',
+    );
+  }
+  const { bytes } = dtypeInfo(dtype);
   const descr = `${bytes === 1 ? '|' : '<'}${dtype[0]}${bytes}`;
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(', ')})`;
   const dictionary = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;

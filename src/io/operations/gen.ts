@@ -2,7 +2,7 @@ import { type KeyWords, keyWords } from '../../keys/array.js';
 import { codeWordsOf, decodeRecords } from '../../keys/codec-records.js';
 import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
-import { numberBits } from '../../keys/value.js';
+import { largestNumber, numberBits } from '../../keys/value.js';
 import { integerBits } from '../../keys/widen.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { Random } from '../../util/random.js';
@@ -230,12 +230,12 @@ export class Generator {
 export const unitRange = (info: DtypeInfo): readonly [number, number] => [0, 1 - 2 ** -integerBits(info)];
 
 /** @throws UsageError when the dtype cannot represent a bound, or the bounds are in the wrong order */
-function assertRange([low, high]: NonNullable<GenRequest['range']>, { name, kind, width }: DtypeInfo): void {
+function assertRange([low, high]: NonNullable<GenRequest['range']>, info: DtypeInfo): void {
+  const { name, kind, width } = info;
   const minimum = kind === 'signed' ? -(2n ** BigInt(width - 1)) : 0n;
-  const largest = { 16: 65_504, 32: 3.4028234663852886e38, 64: Number.MAX_VALUE, 8: 0 }[width];
   const fits =
     kind === 'float'
-      ? Math.abs(Number(low)) <= largest && Math.abs(Number(high)) <= largest
+      ? Math.max(Math.abs(Number(low)), Math.abs(Number(high))) <= largestNumber(info)
       : low >= minimum && high <= minimum + 2n ** BigInt(width) - 1n;
   if (fits && low <= high) return;
   throw invalidArgument('range', `two ${name} numbers, the smaller one first,`, {

@@ -39,7 +39,7 @@ function rankOf(reference: Reference, i: number): bigint {
   if (reference.dtype.startsWith('u')) return bits;
   if (reference.dtype.startsWith('i')) return (bits + top) % (2n * top);
   // Ranks of floats: negative numbers first, then positive ones, then NaNs.
-  const fraction = { 16: 10n, 32: 23n, 64: 52n }[width] as bigint;
+  const fraction = { f16: 10n, bf16: 7n, f32: 23n, f64: 52n }[reference.dtype as 'f32'] as bigint;
   const numbers = top - 2n ** fraction + 1n; // of one sign, infinity included
   const magnitude = bits % top;
   const isNegative = bits >= top;

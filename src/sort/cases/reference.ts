@@ -26,6 +26,8 @@ const VALUES: Readonly<Record<Dtype, (buffer: ArrayBuffer) => Numbers>> = {
   u16: (buffer) => new Uint16Array(buffer),
   i16: (buffer) => new Int16Array(buffer),
   f16: (buffer) => Float64Array.from(new Uint16Array(buffer), halfValue),
+  // The bits of a bf16 are the upper half of those of an f32.
+  bf16: (buffer) => new Float32Array(Uint32Array.from(new Uint16Array(buffer), (bits) => bits << 16).buffer),
   u32: (buffer) => new Uint32Array(buffer),
   i32: (buffer) => new Int32Array(buffer),
   f32: (buffer) => new Float32Array(buffer),
@@ -35,7 +37,7 @@ const VALUES: Readonly<Record<Dtype, (buffer: ArrayBuffer) => Numbers>> = {
 };
 
 const WIDTHS: Readonly<Record<Dtype, 1 | 2 | 4 | 8>> = {
-  ...{ u8: 1, i8: 1, u16: 2, i16: 2, f16: 2 },
+  ...{ u8: 1, i8: 1, u16: 2, i16: 2, f16: 2, bf16: 2 },
   ...{ u32: 4, i32: 4, f32: 4, u64: 8, i64: 8, f64: 8 },
 };
 

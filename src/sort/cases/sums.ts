@@ -3,7 +3,7 @@ import { ExactSum, type Numbers, type Reference } from './reference.js';
 
 const EPSILON: Readonly<Record<string, number>> = { f32: 2 ** -24, f64: 2 ** -53 };
 
-const isInteger = ({ dtype }: Reference): boolean => !dtype.startsWith('f');
+const isInteger = ({ dtype }: Reference): boolean => /^[ui]/.test(dtype);
 
 /**
  * Returns the tolerance `factor` · ⌈log2 n⌉ · ε · `magnitudes`, where `magnitudes` is the sum of the absolute values.

@@ -6,9 +6,9 @@
  */
 import type { HostColumn, KeyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
-import type { Dtype } from '../../keys/dtype.js';
+import { type Dtype, dtypeInfo, isHalf } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
-import { f16Value } from '../../keys/value.js';
+import { halfDecoder } from '../../keys/value.js';
 import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
 import { inSlices, type Steps } from './steps.js';
 
@@ -42,7 +42,7 @@ const halves = (words: KeyWords): Uint32Array =>
 /**
  * Computes the sum, minimum or maximum.
  *
- * @throws UnsupportedError for sums of f16; InputError for the minimum or maximum of no keys
+ * @throws UnsupportedError for sums of f16 and bf16; InputError for the minimum or maximum of no keys
  */
 export function* hostReduce(
   { dtype, info, n, view: words }: HostColumn,
@@ -130,22 +130,24 @@ export function combineExtremes<V extends number | bigint>(op: 'min' | 'max', a:
 }
 
 function extremeOf(dtype: Dtype, words: KeyWords, op: 'min' | 'max'): number | bigint {
-  if (!isInView(dtype) && dtype !== 'f16') {
-    const keys = dtype === 'i64' ? new BigInt64Array(words.buffer, words.byteOffset, words.length) : words;
-    let found = keys[0] as bigint;
-    for (const key of keys as BigInt64Array) if (op === 'min' ? key < found : key > found) found = key;
-    return found;
-  }
+  const info = dtypeInfo(dtype);
   // In Math.min and Math.max, NaN wins and −0 is below +0.
   const betterOf = op === 'min' ? Math.min : Math.max;
   let found = op === 'min' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-  if (dtype === 'f16') {
-    for (const bits of words as Uint16Array) found = betterOf(found, f16Value(bits));
+  if (isHalf(info)) {
+    const decode = halfDecoder(info);
+    for (const bits of words as Uint16Array) found = betterOf(found, decode(bits));
     return found;
   }
-  const keys = view(dtype, words);
-  for (let i = 0; i < keys.length; i++) found = betterOf(found, keys[i] as number);
-  return found;
+  if (isInView(dtype)) {
+    const keys = view(dtype, words);
+    for (let i = 0; i < keys.length; i++) found = betterOf(found, keys[i] as number);
+    return found;
+  }
+  const keys = dtype === 'i64' ? new BigInt64Array(words.buffer, words.byteOffset, words.length) : words;
+  let extreme = keys[0] as bigint;
+  for (const key of keys as BigInt64Array) if (op === 'min' ? key < extreme : key > extreme) extreme = key;
+  return extreme;
 }
 
 /**

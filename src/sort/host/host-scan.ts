@@ -15,7 +15,7 @@ const BLOCK = 2 ** 14;
 /**
  * Computes a scan in the keys' dtype. `to` may be the memory of the keys.
  *
- * @throws UnsupportedError for sums and products of f16
+ * @throws UnsupportedError for sums and products of f16 and bf16
  */
 export function* hostScanBy(from: HostColumn, to: KeyWords, op: ScanOp, inclusive: boolean): Steps {
   const { dtype, info, n, view } = from;

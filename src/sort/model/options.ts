@@ -52,7 +52,7 @@ export interface SortOptions extends Order {
    */
   readonly bitRange?: readonly [begin: number, end: number];
   /**
-   * Dtype of the keys, if it is not the dtype of the array's type: any dtype of the same width, such as `'f16'` for a
+   * Dtype of the keys, if it is not the dtype of the array's type: any dtype of the same width, such as `'f16'` or `'bf16'` for a
    * Uint16Array, and any dtype for a Buffer or Uint8Array.
    *
    * @defaultValue the dtype of the array's type

@@ -56,13 +56,13 @@ type DtypeIn<K extends Shardable> =
         ? DtypeOf<K>
         : never;
 
-/** Dtype of reduced values: sums of integers have 64 bits, other results the dtype of the values. Sums of f16 throw. */
+/** Dtype of reduced values: sums of integers have 64 bits, other results the dtype of the values. Sums of f16 and bf16 throw. */
 type ReducedDtype<D extends Dtype, O extends ReduceOp> = O extends 'sum'
   ? D extends 'u8' | 'u16' | 'u32'
     ? 'u64'
     : D extends 'i8' | 'i16' | 'i32'
       ? 'i64'
-      : D extends 'f16'
+      : D extends 'f16' | 'bf16'
         ? never
         : D
   : D;

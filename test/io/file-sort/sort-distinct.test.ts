@@ -38,7 +38,7 @@ const wordsOf = (name: string): bigint[] => [
   ...new BigUint64Array(new Uint8Array(readFileSync(name)).buffer),
 ];
 
-for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
+for (const dtype of ['u8', 'f16', 'bf16', 'i32', 'u64', 'f64'] as const) {
   test(`${dtype}: distinct keys are written with counts, in memory, in partitions and from a pipe`, async (t) => {
     const info = dtypeInfo(dtype);
     const special = generate({ dtype, count: 3000, distribution: 'special', seed: 3 });

@@ -88,7 +88,7 @@ function sortsOf(title: (claim: string) => string, open: () => Promise<Sorter>, 
   const sortSo = (sorter: Sorter, job: LargeFileJob, context?: Partial<FileContext>) =>
     sortBy(byThreads, sorter, job, context);
 
-  for (const dtype of ['u8', 'f16', 'i32', 'u64', 'f64'] as const) {
+  for (const dtype of ['u8', 'f16', 'bf16', 'i32', 'u64', 'f64'] as const) {
     test.serial(title(`${dtype}: keys and positions equal the reference`), async (t) => {
       const sorter = await open();
       const { keys, from } = keysOf(dtype, (COUNT * 4) / Math.min(4, dtypeInfo(dtype).bytes));

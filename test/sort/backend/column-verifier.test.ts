@@ -128,7 +128,7 @@ const results = (dtype: Dtype, n: number, second: 'counts' | 'positions') => ({
 });
 
 function checkedOf(dtype: Dtype): Checked[] {
-  const isScanned = (op: ScanOp) => dtype !== 'f16' || op === 'min' || op === 'max';
+  const isScanned = (op: ScanOp) => !dtype.endsWith('f16') || op === 'min' || op === 'max';
   return [
     ...SCAN_OPS.filter(isScanned).flatMap((op) => [scanned(op, false), scanned(op, true)]),
     {

@@ -88,12 +88,12 @@ test('values of any width move with their keys', async (t) => {
 test('two devices compute sums and extremes of every dtype by slices', async (t) => {
   for (const dtype of DTYPES) {
     for (const op of ['sum', 'min', 'max'] as const) {
-      if (dtype === 'f16' && op === 'sum') continue;
+      if (dtype.endsWith('f16') && op === 'sum') continue;
       for (const distribution of ['uniform', 'special'] as const) {
         // A large array: small ones are never sharded.
         const keys = keysOf(dtype, distribution, 2 ** 22 / dtypeInfo(dtype).bytes + 5);
         const found = await both.reduce(keys, op, { dtype });
-        if (op === 'sum' && dtype.startsWith('f')) {
+        if (op === 'sum' && dtypeInfo(dtype).kind === 'float') {
           const [alone] = both.devices;
           await using one = await Sorter.open({ device: alone?.id ?? 'none' });
           t.is(found, await one.reduce(keys, op, { dtype }), 'as one device adds them up');

@@ -163,7 +163,7 @@ forEachSorter((title, open, small) => {
         const bitsOf = patterns(bytesOf(keys), dtype);
         for (const op of ['min', 'max', 'sum'] as const) {
           if (op === 'sum' && isFloat(dtype)) continue;
-          if (keys.constructor === Uint16Array && dtype === 'f16') continue; // otherwise they would be u16 values
+          if (keys.constructor === Uint16Array && dtype.endsWith('f16')) continue; // otherwise they would be u16 values
           const { values: reduced } = await sorter.reduceByKey(groups, keys, op, { onWarning });
           const byGroup = new Map<number, number[]>();
           groups.forEach((group, i) => {

@@ -11,6 +11,7 @@ const FIXED = {
   i16: 2,
   u16: 2,
   f16: 2,
+  bf16: 2,
   i32: 4,
   u32: 4,
   f32: 4,
@@ -129,7 +130,19 @@ export function typeText(type: TableType): string {
 export type KeyKind =
   | {
       readonly as: 'number';
-      readonly dtype: 'u8' | 'i8' | 'u16' | 'i16' | 'f16' | 'u32' | 'i32' | 'f32' | 'u64' | 'i64' | 'f64';
+      readonly dtype:
+        | 'u8'
+        | 'i8'
+        | 'u16'
+        | 'i16'
+        | 'f16'
+        | 'bf16'
+        | 'u32'
+        | 'i32'
+        | 'f32'
+        | 'u64'
+        | 'i64'
+        | 'f64';
     }
   /** A little-endian integer of any width. */
   | { readonly as: 'whole'; readonly bytes: number; readonly isSigned: boolean }
@@ -146,6 +159,7 @@ export function keyKind(type: TableType): KeyKind | undefined {
     case 'i16':
     case 'u16':
     case 'f16':
+    case 'bf16':
     case 'i32':
     case 'u32':
     case 'f32':

@@ -12,7 +12,7 @@ const MAX_DIGITS = 38;
 /** Digits of Arrow's widest decimal; Parquet is read and written via Arrow. */
 export const MAX_PARQUET_DIGITS = 76;
 
-const NEVER_IN_ARROW = ['i128', 'u128', 'interval in us'];
+const NEVER_IN_ARROW = ['i128', 'u128', 'bf16', 'interval in us'];
 const NEVER_IN_DUCKDB = [
   'duration',
   'interval in ns',
@@ -23,6 +23,7 @@ const NEVER_IN_DUCKDB = [
 const NEVER_IN_PARQUET = [
   'i128',
   'u128',
+  'bf16',
   'interval in ns',
   'interval of days',
   'interval of months',

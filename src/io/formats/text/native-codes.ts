@@ -51,6 +51,7 @@ function orderOf(key: TextKey, { KEY_KIND: kind }: TableFunctions): Omit<KeyColu
     case 'json':
     case 'i128':
     case 'f16':
+    case 'bf16':
       return undefined;
     default: {
       const dtype: Dtype = type.is;

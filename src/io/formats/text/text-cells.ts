@@ -1,5 +1,6 @@
 /** Converts text values to typed cells, the input of rows and key codes. */
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
+import { bf16Bits } from '../../../keys/value.js';
 import { FormatError } from '../../../util/errors.js';
 import { singleToHalfBits } from '../subprocess/half-float.js';
 import type { Cells } from '../tables/row-layout.js';
@@ -88,7 +89,7 @@ type NumberArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** Allocates memory for keys of a dtype; f16 values are stored as bits. */
+/** Allocates memory for keys of a dtype; f16 and bf16 values are stored as bits. */
 function arrayOf(dtype: Dtype, n: number): NumberArray {
   switch (dtype) {
     case 'u8':
@@ -97,6 +98,7 @@ function arrayOf(dtype: Dtype, n: number): NumberArray {
       return new Int8Array(n);
     case 'u16':
     case 'f16':
+    case 'bf16':
       return new Uint16Array(n);
     case 'i16':
       return new Int16Array(n);
@@ -131,6 +133,7 @@ function numberReader(dtype: Dtype, values: Values, request: CellsRequest): (i: 
         : throwInvalid(values, i, request, `is too large for ${dtype}`);
     };
     if (dtype === 'f64') return (i) => finite(i, doubleOf);
+    if (dtype === 'bf16') return (i) => bf16Bits(finite(i, doubleOf));
     const toSingle = (i: number): number => finite(i, nearestFloat32);
     if (dtype === 'f32') return toSingle;
     return (i) => {

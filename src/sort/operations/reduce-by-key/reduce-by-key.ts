@@ -32,7 +32,7 @@ export interface ReduceByKey {
    * @returns distinct keys, and one reduced value for each, in an array of the type of `values`; for sums of integers of
    *   u64 or i64
    * @throws InputError when the lengths differ
-   * @throws UnsupportedError for sums of f16
+   * @throws UnsupportedError for sums of f16 and bf16
    * @throws the other errors of `unique`
    */
   reduceByKey<K extends Keys, V extends Keys, O extends ReduceOp>(
@@ -56,7 +56,7 @@ export interface ReduceByKey {
  * @returns distinct keys, and one reduced value for each, in an array of the type of `values`; for sums of integers a
  *   BigUint64Array or BigInt64Array
  * @throws InputError when the lengths differ
- * @throws UnsupportedError for sums of f16
+ * @throws UnsupportedError for sums of f16 and bf16
  * @throws the other errors of `unique`
  */
 export function reduceByKey<K extends KeyArray, V extends KeyArray, O extends ReduceOp>(

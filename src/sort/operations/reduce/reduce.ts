@@ -35,7 +35,7 @@ export interface Reduce {
    * @param options `dtype`, `signal`, `timeout` and `onWarning`
    * @returns a number; a BigInt for sums of integers and for 64-bit integers. The sum of no keys is 0
    * @throws InputError for the minimum or maximum of no keys
-   * @throws UnsupportedError for sums of f16
+   * @throws UnsupportedError for sums of f16 and bf16
    * @throws the other errors of `sort`
    * @example
    * ```ts
@@ -66,7 +66,7 @@ export interface Reduce {
  * @param options `device` (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
  * @returns a number, or a BigInt for sums of integers and for 64-bit integers
  * @throws InputError for the minimum or maximum of no keys
- * @throws UnsupportedError for sums of f16
+ * @throws UnsupportedError for sums of f16 and bf16
  * @throws the other errors of `sort`
  * @example
  * ```ts

@@ -39,7 +39,7 @@ export interface Scan {
    * @param options `op` (default `'sum'`), `inclusive` (default `false`), `resultDtype`, `verify` (default `false`),
    *   `into`, `dtype`, `signal`, `timeout` and `onWarning`
    * @returns one result for each key, where the keys are
-   * @throws UnsupportedError for sums and products of f16
+   * @throws UnsupportedError for sums and products of f16 and bf16
    * @throws the other errors of `sort`
    * @example
    * ```ts
@@ -65,7 +65,7 @@ export interface Scan {
  * @param options `op` (default `'sum'`), `inclusive` (default `false`), `resultDtype`, `verify` (default `false`),
  *   `into`, `device` (default `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
  * @returns one result for each key
- * @throws UnsupportedError for sums and products of f16
+ * @throws UnsupportedError for sums and products of f16 and bf16
  * @throws the other errors of `sort`
  * @example
  * ```ts

@@ -4,8 +4,11 @@ import {
   halvesToSingles,
   singleToHalfBits,
 } from '../../../../src/io/formats/subprocess/half-float.js';
-import { f16Value } from '../../../../src/keys/value.js';
+import { dtypeInfo } from '../../../../src/keys/dtype.js';
+import { halfDecoder } from '../../../../src/keys/value.js';
 import { Random } from '../../../../src/util/random.js';
+
+const f16Value = halfDecoder(dtypeInfo('f16'));
 
 const bits = new Uint32Array(1);
 const value = new Float32Array(bits.buffer);

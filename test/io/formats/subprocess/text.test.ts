@@ -15,6 +15,7 @@ test.after.always(remove);
 const ARRAYS = {
   u32: Uint32Array,
   f16: Uint16Array,
+  bf16: Uint16Array,
   f32: Float32Array,
   u64: BigUint64Array,
   i64: BigInt64Array,
@@ -44,6 +45,11 @@ const CSV: readonly Case[] = [
   ['1\n2\n3\n', {}, ['i64', 'column0', 1n, 2n, 3n]],
   ['k\n-0.0\nnan\n-inf\n5e-324\n0.1\n', {}, ['f64', 'k', -0, NaN, -Infinity, 5e-324, 0.1]],
   ['k\n1.5\n65519\n65520\n6e-8\n', of('f16'), ['f16', 'k', 0x3e00, 0x7bff, 0x7c00, 1]],
+  [
+    'k\n1.5\n-0\n3.4e38\nnan\n1.00390625\n1.003906250000001\n',
+    of('bf16'),
+    ['bf16', 'k', 0x3fc0, 0x8000, 0x7f80, 0x7fc0, 0x3f80, 0x3f81],
+  ],
   [`x\n${MAX}\n9007199254740993\n`, {}, ['u64', 'x', MAX, 9007199254740993n]],
   [`x\n${MAX}\n-1\n`, {}, /DTYPE.*x \(i128\).*Pass the dtype/],
   ['k,l\n1,2\n3,4\n', {}, /USAGE.*2 columns hold numbers.*k \(i64\), l \(i64\)/],

@@ -19,6 +19,7 @@ for (const [type, arrow, parquet, csv, ndjson] of [
   [{ is: 'i64' }, true, true, true, true],
   [{ is: 'i128' }, false, false, true, true],
   [{ is: 'f16' }, true, true, true, true],
+  [{ is: 'bf16' }, false, false, true, true],
   [{ is: 'bytes' }, true, true, false, false],
   [{ is: 'decimal', precision: 38, scale: 2 }, true, true, true, true],
   [{ is: 'decimal', precision: 17, scale: 2 }, true, true, true, false],

@@ -23,6 +23,7 @@ const SCALARS: Readonly<Record<string, keyof DuckDB>> = {
   i128: 'HUGEINT',
   u128: 'UHUGEINT',
   f16: 'FLOAT',
+  bf16: 'FLOAT',
   f32: 'FLOAT',
   f64: 'DOUBLE',
   date: 'DATE',

@@ -91,6 +91,10 @@ function valuesOf({ type, data, rows }: Column, width: number): Uint8Array {
   if (type.is === 'f16') {
     return new Uint8Array(halvesToSingles(new Uint16Array(data.slice().buffer)).buffer);
   }
+  if (type.is === 'bf16') {
+    const halves = new Uint16Array(data.slice().buffer);
+    return new Uint8Array(Uint32Array.from(halves, (bits) => bits << 16).buffer);
+  }
   const factor = factorOf(type);
   const scaledData = factor === 1n ? data : scaleValues(data, factor);
   return type.is === 'time' && type.isUtc ? utcTimes(scaledData) : scaledData;
