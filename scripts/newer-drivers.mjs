@@ -50,12 +50,21 @@ const DRIVERS = [
     files: ['dist/test/**/*.test.js', '!dist/test/opencl/api.test.js'],
   },
   ...RUSTICL,
-  { name: 'rusticl over zink on lavapipe', env: ZINK, files: KERNEL_TESTS },
+  {
+    name: 'rusticl over zink on lavapipe',
+    env: ZINK,
+    // Sums of f32 keys end the process in the Vulkan driver, on which clsort therefore refuses the device.
+    files: [
+      ...KERNEL_TESTS,
+      ...['long-inputs', 'prefix-scan', 'primitives'].map((name) => `!dist/test/primitives/${name}.test.js`),
+    ],
+  },
 ];
 const MATRIX = {
   pocl: { args: ['--device', 'Portable Computing Language'], env: {} },
   rusticl: { args: ['--device', 'rusticl', '--quick'], env: LLVMPIPE },
-  zink: { args: ['--device', 'rusticl', '--quick'], env: ZINK },
+  // The device is refused without it.
+  zink: { args: ['--device', 'rusticl', '--quick'], env: { ...ZINK, CLSORT_POLICY: 'firstBuild=off' } },
 };
 
 const chosen = process.argv.slice(2);

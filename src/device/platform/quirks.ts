@@ -84,9 +84,11 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
       'OpenCL does not show',
   },
   {
-    matches: ({ type, platform }) => type === 'cpu' && /rusticl/i.test(platform),
+    matches: ({ type, platform, name }) =>
+      type === 'cpu' && /rusticl/i.test(platform) && !/^zink/i.test(name),
     quirks: { isTested: true },
-    reason: 'the tests run on rusticl over llvmpipe; over a GPU it has another compiler',
+    reason:
+      'the tests run on rusticl over llvmpipe; over a GPU, and over Vulkan by zink, it has another compiler',
   },
   {
     matches: ({ platform }) => /clover/i.test(platform),

@@ -1,10 +1,10 @@
-/** Main program of the child process of `first-build.ts`: builds kernels of a sort and of primitives on a device. */
+/** Main program of the child process of `first-build.ts`: builds kernels of a sort and of primitives on a device, and runs two. */
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { Device } from '../../device/device.js';
 import { devices } from '../../device/platform/platform.js';
 import { buildCompaction } from '../../primitives/compact.js';
 import { buildScan } from '../../primitives/prefix-scan.js';
-import { buildReduceOnce } from '../../primitives/reduce.js';
+import { enqueueReduce } from '../../primitives/reduce.js';
 import { endWithParent } from '../../util/end-with-parent.js';
 import type { FirstBuildMessage } from './first-build.js';
 import { devicePlans } from './planner.js';
@@ -20,6 +20,14 @@ async function buildSort(device: Device): Promise<void> {
   }
 }
 
+/** Sums one key. A driver may compile a kernel before its first run: zink on lavapipe ends the process in that of f32. */
+async function reduce(device: Device, dtype: 'u32' | 'f32'): Promise<void> {
+  const keys = device.allocatePersistent(4);
+  device.queue.write(keys, new Uint32Array(1));
+  await enqueueReduce(device, { keys, n: 1, dtype, op: 'sum' });
+  await device.queue.finish();
+}
+
 async function build(name: string): Promise<void> {
   // Platforms have another order in each process.
   const info = devices().find((one) => `${one.platform}\n${one.name}\n${one.driver}` === name);
@@ -29,7 +37,7 @@ async function build(name: string): Promise<void> {
   // An error of the compiler is not the end of its process: the call that needs the kernels reports it.
   await Promise.allSettled([
     buildSort(device),
-    buildReduceOnce(device, { dtype, op: 'sum' }),
+    reduce(device, 'u32').then(() => reduce(device, 'f32')),
     buildScan(device, { dtype, op: 'sum' }),
     buildCompaction(device, { dtype, by: 'mask' }),
   ]);

@@ -18,7 +18,7 @@ const PROGRAM = 'sort/backend/first-build-child.js';
 export type FirstBuildMessage = 'started' | 'built';
 
 /**
- * Builds kernels in a child process, if the driver of a device is neither one of the tests nor recorded. The verdict is
+ * Builds kernels in a child process, and runs two of them, if the driver of a device is neither one of the tests nor recorded. The verdict is
  * recorded. Without the right to start a child process, nothing happens.
  *
  * @param spec device spec
@@ -93,6 +93,6 @@ async function problemOf(child: ChildProcess, seconds: number): Promise<string |
   child.kill('SIGKILL'); // its end may wait for the driver
   if (end === undefined || !hasStarted) return undefined; // no fault of the driver
   return isLate
-    ? `its driver did not build a kernel within ${seconds} s`
-    : `its driver ended a process that built a kernel (${end})`;
+    ? `its driver did not build its first kernels within ${seconds} s`
+    : `its driver ended a process that built and ran kernels (${end})`;
 }

@@ -105,6 +105,11 @@ test('host memory and trust in a compiler follow the platform', (t) => {
   t.true(ofCpu('Portable Computing Language').zeroCopy);
   t.true(ofCpu('rusticl').isTested);
   t.false(quirksOf({ ...device('0:0', { platform: 'rusticl' }).info, type: 'gpu' }).isTested);
+  const zink = device('0:0', {
+    platform: 'rusticl',
+    name: 'zink Vulkan 1.4(llvmpipe (LLVM 19.1.7, 256 bits))',
+  });
+  t.false(quirksOf({ ...zink.info, type: 'cpu' }).isTested);
   t.false(ofCpu('rusticl').behavesAsSpecified);
 });
 
