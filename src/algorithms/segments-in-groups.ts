@@ -111,13 +111,14 @@ export class SegmentsInGroups {
   /** @throws BuildError, UnsupportedError */
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
     const { hasBallot } = device.capabilities;
-    const rows = await buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
-      KEY_BITS: shape.keyBits,
-      VALUE_BYTES: shape.valueBytes,
-      GROUP_SIZE: groupSize,
-      ...ballotDefine(hasBallot),
-      ROW_NETWORK: (tuning.rows ?? (hasBallot ? 'network' : 'counts')) === 'network' ? 1 : 0,
-    }));
+    const buildRows = () =>
+      buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
+        KEY_BITS: shape.keyBits,
+        VALUE_BYTES: shape.valueBytes,
+        GROUP_SIZE: groupSize,
+        ...ballotDefine(hasBallot),
+        ROW_NETWORK: (tuning.rows ?? (hasBallot ? 'network' : 'counts')) === 'network' ? 1 : 0,
+      }));
     const build = (tile: TileTuning, areLong = false) =>
       buildTile(
         device,
@@ -129,19 +130,27 @@ export class SegmentsInGroups {
       );
     const bound = boundFor(device, shape, tuning, Number(shape.tuning?.longest));
     if (bound) {
-      const tiles = await build(bound.tile);
+      const [rows, tiles] = await Promise.all([buildRows(), build(bound.tile)]);
       if (keysOf(tiles) >= bound.longest) {
         return new SegmentsInGroups(device, shape, { rows, small: tiles, tiles }, bound.longest);
       }
     }
-    const tiles = await build(fitTile(device, shape, tuning), true);
-    const small = await build({
-      ...tiles.tile,
-      groupSize: Math.min(SMALL.groupSize, tiles.tile.groupSize),
-      keysPerItem: Math.min(SMALL.keysPerItem, tiles.tile.keysPerItem),
-      radixBits: Math.min(SMALL.radixBits, tiles.tile.radixBits),
-    });
-    const sweep = await sweepOf(device, shape, tuning);
+    const buildSmall = (tile: TileTuning) =>
+      build({
+        ...tile,
+        groupSize: Math.min(SMALL.groupSize, tile.groupSize),
+        keysPerItem: Math.min(SMALL.keysPerItem, tile.keysPerItem),
+        radixBits: Math.min(SMALL.radixBits, tile.radixBits),
+      });
+    const wanted = fitTile(device, shape, tuning);
+    const [rows, tiles, sweep] = await Promise.all([
+      buildRows(),
+      build(wanted, true),
+      sweepOf(device, shape, tuning),
+      buildSmall(wanted),
+    ]);
+    // The compiler may have allowed less than `wanted`; otherwise this program is compiled.
+    const small = await buildSmall(tiles.tile);
     return new SegmentsInGroups(device, shape, { rows, small, tiles, sweep });
   }
 

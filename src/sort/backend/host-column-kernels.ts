@@ -91,6 +91,8 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(slices);
   }
 
+  prepareDistinct(): void {}
+
   async distinct(
     sorted: Column,
     out: { readonly keys: Column; readonly places: Column },

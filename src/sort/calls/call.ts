@@ -311,6 +311,19 @@ export class Call {
     });
   }
 
+  /**
+   * Compiles the programs of a call at the same time: those of the first plan of its sort, and others.
+   *
+   * @param others starts to compile the other programs. An error is ignored, since it recurs when they are used
+   * @returns settles when all are compiled; undefined if the plan is ready, without a call of `others`
+   */
+  prepare(sort: Sort, others: () => readonly MaybePromise<unknown>[]): Promise<void> | undefined {
+    const { backend } = this.#context;
+    const [first] = backend.plans(requestOf(this.#jobOf(sort)));
+    if (!first || backend.isReady(first)) return undefined;
+    return Promise.allSettled([this.canSort(sort), ...others()]).then(() => undefined);
+  }
+
   /** Returns whether a plan for this sort is left. A plan that does not work is reported as a warning. */
   async canSort({ settings: own, ...rest }: Sort): Promise<boolean> {
     const settings = { ...this.settings, ...own };

@@ -171,16 +171,18 @@ export async function enqueueUnique<R extends DistinctColumns>(
   names: readonly ColumnName[] = ['counts'],
 ): Promise<R> {
   const { kernels } = call.columns;
+  const counts = names.includes('counts') || call.settings.verify;
   const needsPositions = names.includes('index') || names.includes('inverse');
-  const group = await (needsPositions ? sortAndGroup : groupEqual)(call, keys);
+  const group = await (needsPositions ? sortAndGroup : groupEqual)(call, keys, counts);
   const { input, found, distinct, positions } = group;
   await call.settle();
   const result = make(distinct());
-  const { counts, index, inverse, keys: out }: DistinctColumns = result;
+  const { index, inverse, keys: out }: DistinctColumns = result;
   const { n } = out;
   const places = { ...group.places, n };
   const distinctKeys = { ...found, n };
-  if (counts) await call.bindOutput(counts, (to) => countDistinct(call, input, distinctKeys, places, to));
+  if (result.counts)
+    await call.bindOutput(result.counts, (to) => countDistinct(call, input, distinctKeys, places, to));
   else await verifyDistinct(call, input, distinctKeys, places);
   if (positions) {
     if (index) await call.bindOutput(index, (to) => kernels.gather(positions, places, to));
