@@ -59,6 +59,7 @@ export { lexsort } from './sort/operations/lexsort/lexsort.js';
 export { argsortMany } from './sort/operations/many/argsort-many.js';
 export { sortMany } from './sort/operations/many/sort-many.js';
 export { type MergeOptions, merge } from './sort/operations/merge/merge.js';
+export { type MergeManyOptions, mergeMany } from './sort/operations/merge-many/merge-many.js';
 export { argpartition } from './sort/operations/nth/argpartition.js';
 export { type NthOptions, nth } from './sort/operations/nth/nth.js';
 export { median, type QuantileOptions, quantile } from './sort/operations/nth/quantile.js';

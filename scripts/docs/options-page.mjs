@@ -23,6 +23,7 @@ const TYPES = [
     '`isIn`, `intersect`, `union`, `difference` and `setXor` take those of `unique` without its columns, and:',
   ],
   ['JoinOptions', '`join` takes these as well, and:'],
+  ['MergeManyOptions', '`mergeMany` compares whole keys.'],
   ['LexsortOptions', '`lexsort` takes an order for columns that have none of their own.'],
   ['LexsortColumn', 'A column of `lexsort`:'],
   ['SegmentedArgsortOptions', '`segmentedArgsort` takes those of a sort, and:'],

@@ -7,6 +7,7 @@ import { joinCases } from './join/cases.js';
 import { lexsortCases } from './lexsort/cases.js';
 import { manyCases } from './many/cases.js';
 import { mergeCases } from './merge/cases.js';
+import { mergeManyCases } from './merge-many/cases.js';
 import { nthCases } from './nth/cases.js';
 import { reduceCases } from './reduce/cases.js';
 import { reduceByKeyCases } from './reduce-by-key/cases.js';
@@ -32,6 +33,7 @@ const CASES: readonly OperationCases[] = [
   selectCases,
   searchSortedCases,
   mergeCases,
+  mergeManyCases,
   reduceByKeyCases,
   reduceCases,
   scanCases,

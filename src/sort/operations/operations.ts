@@ -6,6 +6,7 @@ import { type Lexsort, runLexsort } from './lexsort/lexsort.js';
 import { type ArgsortMany, runArgsortMany } from './many/argsort-many.js';
 import { runSortMany, type SortMany } from './many/sort-many.js';
 import { type Merge, runMerge } from './merge/merge.js';
+import { type MergeMany, runMergeMany } from './merge-many/merge-many.js';
 import { type Argpartition, runArgpartition } from './nth/argpartition.js';
 import { type Nth, runNth } from './nth/nth.js';
 import { type Median, type Quantile, runMedian, runQuantile } from './nth/quantile.js';
@@ -67,6 +68,7 @@ export interface OperationMethods
     Partition,
     SearchSorted,
     Merge,
+    MergeMany,
     ReduceByKey,
     Reduce,
     Scan,
@@ -102,6 +104,7 @@ export const OPERATIONS: { readonly [N in keyof OperationMethods]: Run<Pick<Oper
   partition: runPartition,
   searchSorted: runSearchSorted,
   merge: runMerge,
+  mergeMany: runMergeMany,
   reduceByKey: runReduceByKey,
   reduce: runReduce,
   scan: runScan,

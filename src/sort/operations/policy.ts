@@ -1,4 +1,5 @@
 /** Policy of operations: their heuristics, with their units and measurements. */
+import type { DtypeInfo } from '../../keys/dtype.js';
 import { policy } from '../../util/policy.js';
 
 /**
@@ -57,3 +58,13 @@ export const RANK_DIGIT_BITS = 11;
 
 /** Maximum number of positions that `argpartition` separates the keys at; for more, it sorts them. */
 export const MAX_PIVOTS = 64;
+
+/**
+ * Maximum number of arrays that `mergeMany` merges in pairs, by the bits of a key; more are concatenated and sorted. Merges
+ * read the keys once for each doubling of the arrays, a sort once for each digit. scripts/results/NOTES.md, "Merges".
+ */
+export const MAX_MERGED_ARRAYS: Readonly<Record<DtypeInfo['width'], number>> = policy(
+  'pairedMerges',
+  { 8: 1, 16: 1, 32: 2, 64: 4 },
+  { 8: 1, 16: 1, 32: 1, 64: 1 },
+);

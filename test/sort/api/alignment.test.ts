@@ -111,6 +111,8 @@ forEachSorter((title, open, small) => {
       partition: async (into: Uint8Array) =>
         (await sorter.partition(bytes, { above: 0 }, { dtype, into })).keys,
       merge: (into: Uint8Array) => sorter.merge(bytes.subarray(0, 8), bytes.subarray(8), { dtype, into }),
+      mergeMany: (into: Uint8Array) =>
+        sorter.mergeMany([bytes.subarray(0, 8), bytes.subarray(8, 16), bytes.subarray(16)], { dtype, into }),
     })) {
       const aligned = await make(new Uint8Array(bytes.length));
       const into = shifted(new Uint8Array(bytes.length), 3);

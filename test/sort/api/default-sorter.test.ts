@@ -41,6 +41,7 @@ const ARGUMENTS: Readonly<Record<keyof OperationMethods, readonly unknown[]>> = 
   partition: [keys, { below: 4 }],
   searchSorted: [ordered, others],
   merge: [ordered, runs],
+  mergeMany: [[ordered, runs]],
   reduceByKey: [runs, keys, 'sum'],
 };
 

@@ -42,6 +42,7 @@ const OPERATIONS: Readonly<Record<keyof OperationMethods | 'gather of columns' |
   partition: (sorter, keys, options) => sorter.partition(keys, { above: 1 }, options),
   searchSorted: (sorter, keys, options) => sorter.searchSorted(KEYS, keys, options),
   merge: (sorter, keys, options) => sorter.merge(KEYS, keys, options),
+  mergeMany: (sorter, keys, options) => sorter.mergeMany([KEYS, keys], options),
   reduceByKey: (sorter, keys, options) => sorter.reduceByKey(keys, WORDS as never, 'sum', options),
   reduce: (sorter, keys, options) => sorter.reduce(keys, 'sum', options),
   scan: (sorter, keys, options) => sorter.scan(keys, options),
@@ -55,6 +56,7 @@ const OPERATIONS: Readonly<Record<keyof OperationMethods | 'gather of columns' |
 const INTO = ['sort', 'argsort', 'sortPairs', 'segmentedSort', 'segmentedArgsort', 'partition'].concat([
   'searchSorted',
   'merge',
+  'mergeMany',
   'scan',
   'gather',
   'gather of columns',
@@ -76,6 +78,7 @@ const OF_NOTHING: Readonly<Record<string, (sorter: Sorter, options?: PrimitiveOp
     filter: (sorter, options) => sorter.filter(NONE, { above: 1 }, options),
     partition: (sorter, options) => sorter.partition(NONE, { above: 1 }, options),
     merge: (sorter, options) => sorter.merge(NONE, NONE, options),
+    mergeMany: (sorter, options) => sorter.mergeMany([NONE, NONE], options),
     reduceByKey: (sorter, options) => sorter.reduceByKey(NONE, NONE, 'sum', options),
     gather: (sorter, options) => sorter.gather([], new Uint32Array(0), options),
   };
