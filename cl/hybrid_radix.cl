@@ -1,8 +1,9 @@
 /* Sorts wide keys by few of their digits: passes of onesweep sort by the highest varying digits alone, and
  * hybrid_finish orders the keys that share these digits.
  *
- *   onesweep_histogram   counts all digits
- *   hybrid_plan          detects varying digits, and tests on a sample how many of them separate the keys
+ *   onesweep_histogram   counts all digits, and finds out whether the array is in order already
+ *   hybrid_plan          detects varying digits, and tests on a sample how many of them separate the keys; plans one
+ *                        pass for an array in order
  *   onesweep_pass        for each digit of the plan; afterwards equal prefixes are adjacent, in buckets
  *   hybrid_finish        places each key in its bucket, by counting the keys of the bucket that precede it
  *   hybrid_rest          sorts the buckets that are too large for counting, each by one group (hybrid_rest.cl)
@@ -18,6 +19,7 @@
  *   INLINE_PTX    1: NVIDIA, rows of 32 work-items vote
  */
 #include "hybrid_bucket.clh"
+#include "order.clh"
 
 #ifndef PLAN_SIZE
 # error "PLAN_SIZE: work-items of the group that plans, set by src/algorithms/hybrid-radix.ts"
@@ -80,19 +82,20 @@ INLINE uint sampled_place(uint i, uint n)
  * @param passes         digits of the window [begin, end)
  * @param parity         required parity of the number of moves
  * @param fewest, most   digits that may be sorted by before hybrid_finish; most 0: hybrid_finish is not available
+ * @param control        of onesweep.cl; CONTROL_SEEN is cleared
  * @param sampled        keys of the sample: SAMPLE, or all keys if there are fewer
  * @param crowd          most keys per bucket, if the prefixes were evenly distributed
  * @param repeats        keys of the sample that may share their prefix with another counted one
  * @post  plan
  */
 __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan(
-    __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan, ulong n,
-    uint begin, uint end, uint passes, uint histogram_groups, uint parity, uint fewest, uint most, uint sampled,
-    uint repeats, uint crowd, codec_t codec, uint flags)
+    __global const key_t *restrict keys, __global const uint *restrict counts, __global uint *restrict plan,
+    __global uint *restrict control, ulong n, uint begin, uint end, uint passes, uint histogram_groups, uint parity,
+    uint fewest, uint most, uint sampled, uint repeats, uint crowd, codec_t codec, uint flags)
 {
     __local uint table[TABLE], words[SAMPLE];
     __local uint digits[PASSES], first_bins[PASSES], same[PASSES];
-    __local uint repeated;
+    __local uint repeated, seen;
     const uint item = (uint)get_local_id(0);
 
     /* The sample: all loads of a work-item are in flight at once, together with the first ones above. */
@@ -112,7 +115,24 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
         first_bins[item] = code_digit(flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0], shift, bits);
         same[item] = 0;
     }
+    if (item == 0) {
+        seen = IN_NO_ORDER;
+        if (flags & FLAG_ORDER) {
+            seen = control[CONTROL_SEEN];
+            control[CONTROL_SEEN] = 0; /* for the next sort */
+        }
+        plan[PLAN_SEEN] = seen;
+        plan[PLAN_LISTED] = 0;
+    }
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (seen != IN_NO_ORDER) {
+        if (item == 0) {
+            plan[PLAN_FIRST] = passes - 1;
+            plan[PLAN_LOW] = 0;
+            plan[PLAN_DIGITS + passes - 1] = digits[passes - 1];
+        }
+        return;
+    }
     /* A digit is constant if all keys share the first key's digit. Neighbours add to the sums of different digits. */
     for (uint entry = item; entry < passes * histogram_groups; entry += PLAN_SIZE) {
         const uint number = entry % passes, group = entry / passes;
@@ -202,7 +222,6 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
         }
         plan[PLAN_FIRST] = passes - moves;
         plan[PLAN_LOW] = low;
-        plan[PLAN_LISTED] = 0;
         uint pass = passes - moves;
         for (uint number = 0; number < passes; number++)
             if (chosen >> number & 1)

@@ -10,12 +10,16 @@
  * group that gives up sets the status word. Tiles are numbered in the order in which groups start, so that a tile
  * only waits for groups that are already running.
  *
+ * The histogram also finds out whether the array is in order already. Then the last pass moves it to the output, and
+ * the other passes return at once.
+ *
  *   GROUP_SIZE, KEYS_PER_ITEM, RANK    see digit_rank.clh
  *   OFFSET_BITS         32: fewer than 2^30 keys; 64: any number, with twice the look-back traffic
  *   HISTOGRAM_SIZE      work-items of a histogram group
  *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: neighbouring work-items use different
  *                       copies, and so different banks, however skewed the keys are
  *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
+ *   FINDS_ORDER         1: arrays in order are moved at once, see order.clh; 0: they are sorted
  *   PLANNED             1: digits and arrays of each pass were selected on the device, see hybrid_radix.cl
  */
 #include "count_rows.clh"
@@ -38,15 +42,24 @@
 /* Counts the digits of every pass over the window [begin, end) of the codes.
  * @param counts   of digits, [pass][group][bin], for all PASSES: those past the window count in bin 0
  * @param state    look-back state of all passes, `state_vectors` times 16 bytes; cleared
- * @param control  CONTROL_WORDS of it are cleared */
+ * @param control  CONTROL_WORDS of it are cleared; with FLAG_ORDER, CONTROL_SEEN receives the kinds of pairs of keys */
 __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void onesweep_histogram(
     __global const key_t *restrict keys, __global uint *restrict counts, __global uint4 *restrict state,
     __global uint *restrict control, ulong n, uint begin, uint end, ulong state_vectors, codec_t codec, uint flags)
 {
     __local uint bins[DIGIT_COUNTERS];
     const uint item = (uint)get_local_id(0), group = (uint)get_group_id(0), groups = (uint)get_num_groups(0);
+    const bool encode = (flags & FLAG_ENCODE) != 0;
     const size_t items = get_global_size(0);
 
+#if FINDS_ORDER
+    /* All work-items of the group compare the same keys here, and so agree. */
+    order_t order[1] = {unknown_order(begin, end, (flags & FLAG_ORDER) != 0)};
+    see_first(order, keys, n, (size_t)group * HISTOGRAM_SIZE, codec, encode);
+    const bool unordered = order[0].seen == IN_NO_ORDER;
+    if (unordered && item == 0 && flags & FLAG_ORDER)
+        atomic_or(&control[CONTROL_SEEN], IN_NO_ORDER);
+#endif
     for (uint i = item; i < DIGIT_COUNTERS; i += HISTOGRAM_SIZE)
         bins[i] = 0;
     for (size_t i = get_global_id(0); i < state_vectors; i += items)
@@ -64,11 +77,32 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
     }
     barrier(CLK_LOCAL_MEM_FENCE);
 
-    count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, flags & FLAG_ENCODE);
+#if FINDS_ORDER
+    count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, encode, order);
+#else
+    count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, encode);
+#endif
     barrier(CLK_LOCAL_MEM_FENCE);
 
     for (uint entry = item; entry < PASSES * BINS; entry += HISTOGRAM_SIZE)
         counts[((entry / BINS) * groups + group) * BINS + entry % BINS] = sum_columns(bins, entry);
+
+#if FINDS_ORDER
+    if (!unordered) {
+        /* The counters are no longer needed. All work-items that write one of these words write the same. */
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0)
+            bins[0] = bins[1] = 0;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (order[0].seen & SEEN_DESCENT)
+            bins[0] = SEEN_DESCENT;
+        if (order[0].seen & SEEN_ASCENT)
+            bins[1] = SEEN_ASCENT;
+        barrier(CLK_LOCAL_MEM_FENCE);
+        if (item == 0)
+            atomic_or(&control[CONTROL_SEEN], bins[0] | bins[1]);
+    }
+#endif
 }
 
 /* Rows of the state: [pass][1 + tiles][bin]. The first row of a pass is that of a tile before the first; its sums
@@ -147,13 +181,16 @@ TILE_KERNEL void onesweep_pass(__global const key_t *input, __global key_t *outp
 #else
 /* Sorts by one digit, stably.
  * @param counts  of all passes and histogram groups, [pass][group][bin]
- * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero */
+ * @param state   of all passes, [pass][1 + tiles][bin]; that of this pass is zero
+ * @param source  of the sort: the input of its first pass, unless that is a copy of the output */
 TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global key_t *restrict keys_out,
 # if HAS_VALUES
                                __global const value_t *restrict values_in, __global value_t *restrict values_out,
+                               __global const value_t *source_values,
 # endif
-                               __global const uint *restrict counts, __global state_t *state, __global uint *control,
-                               ulong n, uint pass, uint shift, uint bits, uint histogram_groups, codec_t codec, uint flags)
+                               __global const key_t *source, __global const uint *restrict counts, __global state_t *state,
+                               __global uint *control, ulong n, uint pass, uint shift, uint bits, uint histogram_groups,
+                               codec_t codec, uint flags)
 #endif
 {
     TILE_MEMORY(memory);
@@ -162,6 +199,9 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     const uint first_pass = plan[PLAN_FIRST], low = plan[PLAN_LOW], planned = plan[PLAN_DIGITS + pass];
     if (pass < first_pass)
         return;
+# if FINDS_ORDER
+    const uint seen = plan[PLAN_SEEN];
+# endif
     const uint shift = PLANNED_SHIFT(planned), bits = PLANNED_BITS(planned), counted = PLANNED_NUMBER(planned);
     const uint moves_left = passes - 1 - pass + (low > 0);
     const bool to_output = moves_left % 2 == 0;
@@ -172,6 +212,18 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     __global const value_t *values_in = pass == first_pass ? input_values : to_output ? alternate_values : output_values;
     __global value_t *values_out = to_output ? output_values : alternate_values;
 # endif
+# if FINDS_ORDER
+    if (seen != IN_NO_ORDER) {
+        move_keys(input, output, n, IS_REVERSED(seen));
+#  if HAS_VALUES
+        if (flags & FLAG_POSITIONS)
+            move_positions(output_values, n, IS_REVERSED(seen));
+        else
+            move_values(input_values, output_values, n, IS_REVERSED(seen));
+#  endif
+        return;
+    }
+# endif
 #else
     const uint counted = pass, low = 0;
 #endif
@@ -181,14 +233,39 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 
     if (item == 0) {
         memory[ZERO_AT / 4] = memory[CROWDED_AT / 4] = 0;
+#if FINDS_ORDER && !PLANNED
+        const uint seen = flags & FLAG_ORDER ? control[pass == 0 ? CONTROL_SEEN : CONTROL_ORDER] : IN_NO_ORDER;
+        /* The first pass copies the word, so that the second one can clear it for the next sort. */
+        if (get_group_id(0) == 0 && pass < 2)
+            control[pass == 0 ? CONTROL_ORDER : CONTROL_SEEN] = pass == 0 ? seen : 0;
+        const uint stop = seen != IN_NO_ORDER ? ORDER_TICKET(seen) : 0;
+#else
+        const uint stop = 0;
+#endif
         const uint ticket = atomic_inc(&control[CONTROL_TICKETS + pass]);
-        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : ticket;
+        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : stop ? stop : ticket;
     }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = memory[ORIGINS_AT / 4];
+#if FINDS_ORDER && !PLANNED
+    if (ticket >= ORDER_TICKET(0)) {
+        if (ticket != NO_TICKET && flags & FLAG_MOVE) {
+            const bool reverses = IS_REVERSED(ticket);
+            move_keys(source, keys_out, n, reverses);
+# if HAS_VALUES
+            if (flags & FLAG_NUMBER)
+                move_positions(values_out, n, reverses);
+            else
+                move_values(source_values, values_out, n, reverses);
+# endif
+        }
+        return;
+    }
+#else
     if (ticket == NO_TICKET)
         return;
+#endif
     if (ticket == 0) {
         publish_begins(memory, counts, histogram_groups, state);
         return;

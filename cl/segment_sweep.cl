@@ -28,6 +28,7 @@
 #define PASSES DIGITS_OF_CODE
 #define DIGITS PASSES
 #define DIGIT_COLUMNS COUNT_COLUMNS
+#define FINDS_ORDER 0
 #include "digit_count.clh"
 
 /* `sweep`, all 0 initially: the words of `state`, the next ticket of each pass, then rows of states,

@@ -3,16 +3,18 @@
  * lines, one per bin, which are written to memory when full: a core's cache holds hundreds of short lines, but not
  * the pages of hundreds of output positions.
  *
- *   serial_count    counts the digits of each run; the first pass also determines in which bits codes differ
+ *   serial_count    counts the digits of each run; the first pass also determines in which bits codes differ, and
+ *                   whether they are in order already
  *   serial_scan     one work-item scans the counts of all runs; the first pass also plans the passes
  *   serial_scatter  moves the keys of each run to their positions
- *   serial_settle   moves elements to the output if they are not there after the last pass
+ *   serial_settle   moves elements to the output if they are not there after the last pass, or reverses them
  *
  *   RADIX_BITS   bits of a digit, 1 to 12
  *   LINES        0: each key is written at once, for arrays that fit a core's cache
  *   OFFSET_BITS  32: fewer than 2^32 keys; 64: any number
  */
 #include "elements.clh"
+#include "order.clh"
 #include "pass_plan.clh"
 
 #ifndef RADIX_BITS
@@ -44,7 +46,8 @@ typedef ulong offset_t;
 #endif
 
 /* @param counts     [bin][run]
- * @param differing  bits in which codes of the run differ from the first code of all: written by the first pass
+ * @param differing  written by the first pass, [run]: bits in which codes of the run differ from the first code of
+ *                   all, then the kinds of pairs of its codes and their predecessors, see order.clh
  * @param turns      the planned passes: read by the other passes
  * @param shift      of the first pass's digit
  * @param bits       of the first pass's digit */
@@ -52,7 +55,7 @@ __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_count(__global key_t *input, __global key_t *output, __global key_t *alternate,
                   __global offset_t *restrict counts, __global ulong *restrict differing,
                   __global const planned_pass_t *restrict turns, ulong n, ulong run_keys, uint pass, uint shift, uint bits,
-                  codec_t codec, uint sort)
+                  uint begin_bit, uint end_bit, codec_t codec, uint sort)
 {
     const size_t run = get_global_id(0), runs = get_global_size(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
@@ -64,12 +67,25 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
     if (pass == 0) {
         const code_t first = load_code(input, 0, codec, sort);
         code_t differ = 0;
-        for (size_t i = start; i < end; i++) {
+        order_t order = unknown_order(begin_bit, end_bit, (sort & FLAG_ORDER) != 0);
+        size_t i = start;
+        /* Random codes soon end this loop. */
+        code_t before = i < end && i > 0 ? load_code(input, i - 1, codec, sort) : first;
+        for (; i < end && order.seen != IN_NO_ORDER; i++) {
+            const code_t code = load_code(input, i, codec, sort);
+            if (i > 0)
+                order.seen |= seen_pair(compared_bits(order, before), compared_bits(order, code));
+            before = code;
+            differ |= code ^ first;
+            bins[code_digit(code, shift, bits)]++;
+        }
+        for (; i < end; i++) {
             const code_t code = load_code(input, i, codec, sort);
             differ |= code ^ first;
             bins[code_digit(code, shift, bits)]++;
         }
         differing[run] = differ;
+        differing[runs + run] = order.seen;
     } else {
         __global const key_t *keys = ARRAY_AT(turns[pass].keys_from, input, output, alternate);
         const planned_pass_t turn = turns[pass];
@@ -91,9 +107,15 @@ void serial_scan(__global offset_t *restrict counts, uint entries, __global cons
 {
     if (pass == 0) {
         ulong differ = 0;
-        for (uint run = 0; run < runs; run++)
+        uint seen = 0;
+        for (uint run = 0; run < runs; run++) {
             differ |= differing[run];
-        plan_passes(turns, digits, begin, end, differ, sort);
+            seen |= (uint)differing[runs + run];
+        }
+        if (seen != IN_NO_ORDER)
+            plan_move(turns, digits, IS_REVERSED(seen), sort);
+        else
+            plan_passes(turns, digits, begin, end, differ, sort);
     }
     if (turns[pass].does != PASS_SORT)
         return;
@@ -212,20 +234,38 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
 #endif
 }
 
+/* Reverses elements [low, high) of the first half of an array, and those that they change places with. */
+#define REVERSE(element, from, to, n, low, high)                  \
+    for (size_t i = (low); i < (high); i++) {                     \
+        const element one = (from)[i], other = (from)[n - 1 - i]; \
+        (to)[i] = other;                                          \
+        (to)[n - 1 - i] = one;                                    \
+    }
+
 __kernel __attribute__((reqd_work_group_size(1, 1, 1)))
 void serial_settle(ARRAYS, __global const planned_pass_t *restrict turns, ulong n, ulong run_keys, uint pass)
 {
     const size_t run = get_global_id(0);
     const size_t start = min(run * run_keys, n), end = min(start + run_keys, n);
+    const size_t pairs = n - n / 2, share = run_keys - run_keys / 2;
+    const size_t low = min(run * share, pairs), high = min(low + share, pairs);
     const planned_pass_t turn = turns[pass];
-    if (turn.keys_from != turn.keys_to) {
-        __global const key_t *keys = ARRAY_AT(turn.keys_from, input, output, alternate);
+    const bool reverses = turn.does == PASS_REVERSE;
+    __global const key_t *keys = ARRAY_AT(turn.keys_from, input, output, alternate);
+    if (reverses) {
+        REVERSE(key_t, keys, output, n, low, high)
+    } else if (turn.keys_from != turn.keys_to) {
         for (size_t i = start; i < end; i++)
             output[i] = keys[i];
     }
 #if HAS_VALUES
-    if (turn.values_from != turn.values_to || (turn.flags & FLAG_POSITIONS)) {
-        __global const value_t *values = ARRAY_AT(turn.values_from, input_values, output_values, alternate_values);
+    __global const value_t *values = ARRAY_AT(turn.values_from, input_values, output_values, alternate_values);
+    if (reverses && !(turn.flags & FLAG_POSITIONS)) {
+        REVERSE(value_t, values, output_values, n, low, high)
+    } else if (reverses) {
+        for (size_t i = start; i < end; i++)
+            output_values[i] = position_value(n - 1 - i);
+    } else if (turn.values_from != turn.values_to || (turn.flags & FLAG_POSITIONS)) {
         for (size_t i = start; i < end; i++)
             output_values[i] = load_value(values, i, turn.flags);
     }

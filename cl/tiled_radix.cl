@@ -17,6 +17,7 @@
 #endif
 #define DIGITS 1
 #define DIGIT_COLUMNS COUNT_COLUMNS
+#define FINDS_ORDER 0
 #include "digit_count.clh"
 
 /* @param counts  of the pieces, [bin][group] */

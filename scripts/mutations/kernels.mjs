@@ -378,13 +378,36 @@ export const KERNELS = [
   {
     name: 'onesweep: no barrier before the histogram is added up',
     file: 'cl/onesweep.cl',
-    find: `codec, flags & FLAG_ENCODE);
+    find: `codec, encode);
+#endif
     ${BARRIER}
 
     for (uint entry = item; entry < PASSES * BINS;`,
-    replace: `codec, flags & FLAG_ENCODE);
+    replace: `codec, encode);
+#endif
     for (uint entry = item; entry < PASSES * BINS;`,
     tests: [races('onesweep')],
+  },
+  {
+    name: 'onesweep: equal codes count as a descent',
+    file: 'cl/order.clh',
+    find: 'earlier > later ? SEEN_DESCENT : SEEN_ASCENT',
+    replace: 'earlier >= later ? SEEN_DESCENT : SEEN_ASCENT',
+    tests: [tests('algorithms/arrays-in-order', 'onesweep*pair*')],
+  },
+  {
+    name: 'onesweep: a vector of keys is not compared with the next one',
+    file: 'cl/digit_count.clh',
+    find: 'see_key(order, keys, n, (i + 1) * VECTOR_KEYS - 1, codec, encode);',
+    replace: ';',
+    tests: [tests('algorithms/arrays-in-order', 'onesweep*pair*')],
+  },
+  {
+    name: 'onesweep: a group that finds no order reports nothing',
+    file: 'cl/onesweep.cl',
+    find: 'atomic_or(&control[CONTROL_SEEN], IN_NO_ORDER);',
+    replace: ';',
+    tests: [tests('algorithms/arrays-in-order', 'onesweep*pair*')],
   },
   // --- hybrid radix
   {
@@ -687,8 +710,12 @@ export const KERNELS = [
   {
     name: 'serial: differing bits are those of the last key',
     file: 'cl/serial_radix.cl',
-    find: 'differ |= code ^ first;',
-    replace: 'differ = code ^ first;',
+    find: `        for (; i < end; i++) {
+            const code_t code = load_code(input, i, codec, sort);
+            differ |= code ^ first;`,
+    replace: `        for (; i < end; i++) {
+            const code_t code = load_code(input, i, codec, sort);
+            differ = code ^ first;`,
     tests: [plannedPasses, sorts('serial', 3001)],
   },
   {

@@ -21,6 +21,7 @@ import {
   buildOnesweep,
   CONTROL_BYTES,
   enqueueDigitHistogram,
+  findsOrder,
   histogramGroups,
   type OnesweepTuning,
   onesweep,
@@ -30,7 +31,15 @@ import {
   WIDE,
 } from './onesweep.js';
 import { type Parameters, type Tuning, whole } from './parameters.js';
-import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, scratchOf, valuesOf } from './passes.js';
+import {
+  FLAG_ENCODE,
+  orderFlag,
+  passBuffers,
+  passFlags,
+  passOutputs,
+  scratchOf,
+  valuesOf,
+} from './passes.js';
 import { buildTile, fitTile, numberOf, shapeProblem } from './tile.js';
 import { tuningFor } from './tuning.js';
 
@@ -80,7 +89,8 @@ interface Programs {
  * Idea: for 64-bit keys a few of the highest digits are nearly always enough. Passes of `onesweep` sort by these
  * digits alone. Keys that share them are then adjacent, in buckets, and each key finds its position by counting the
  * keys of its bucket that precede it. The device determines the number of digits from a sample of the keys, and
- * skips the passes of constant digits. If no few digits separate the keys, it sorts by all digits that vary.
+ * skips the passes of constant digits. If no few digits separate the keys, it sorts by all digits that vary. An array
+ * with values that is in order already takes one pass.
  *
  * Source: partial sorting by the highest digits and finishing in local memory follow Stehle and Jacobsen, "A Memory
  * Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
@@ -161,7 +171,7 @@ class HybridRadix implements Algorithm {
       from,
       control,
       groups,
-      flags: firstFlags,
+      flags: firstFlags | this.#orderFlag(work),
     });
     this.#plan(queue, work, { from, counts, plan, passes, groups, parity, firstFlags });
 
@@ -196,9 +206,13 @@ class HybridRadix implements Algorithm {
     return begin === 0 && end === this.shape.keyBits;
   }
 
+  #orderFlag(work: SortWork): number {
+    return findsOrder(this.shape, true) ? orderFlag(work) : 0;
+  }
+
   #plan(
     queue: Queue,
-    { n, bits, codec, onStage }: SortWork,
+    work: SortWork,
     made: {
       readonly from: Buffer;
       readonly counts: Buffer;
@@ -209,6 +223,7 @@ class HybridRadix implements Algorithm {
       readonly firstFlags: number;
     },
   ): void {
+    const { n, bits, codec, onStage } = work;
     const { minDigits, maxDigits, planSize, sample, crowd } = this.#tuning;
     const sampled = Math.min(n, sample);
     // Expected repeats if every bucket has `crowd` keys: n is large, and each pair of sampled keys has the same
@@ -218,11 +233,11 @@ class HybridRadix implements Algorithm {
     queue.run(
       this.#programs.hybrid.kernel('hybrid_plan'),
       [
-        ...[made.from, made.counts, made.plan],
+        ...[made.from, made.counts, made.plan, this.#control],
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(minDigits)],
         ...[u32(this.#leaves(bits) ? maxDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
-        ...[codecArgument(codec), u32(made.firstFlags & FLAG_ENCODE)],
+        ...[codecArgument(codec), u32((made.firstFlags & FLAG_ENCODE) | this.#orderFlag(work))],
       ],
       { global: planSize, local: planSize },
     );

@@ -3,12 +3,16 @@ import type { Buffer } from '../device/memory/buffer.js';
 import type { Queue } from '../device/queue/queue.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
+import { FINDS_ORDER } from './policy.js';
 
 /** Kernel argument `flags`, see cl/pass.clh. */
 export const FLAG_ENCODE = 1;
 const FLAG_DECODE = 2;
 const FLAG_POSITIONS = 4;
 const FLAG_FIRST = 8;
+export const FLAG_ORDER = 16;
+const FLAG_MOVE = 32;
+const FLAG_NUMBER = 64;
 
 /** Position of a pass in its sort. */
 export interface PassPosition {
@@ -25,6 +29,17 @@ export const passFlags = (
   (last && !codec.identity ? FLAG_DECODE : 0) |
   (first && indices ? FLAG_POSITIONS : 0) |
   (first ? FLAG_FIRST : 0);
+
+/**
+ * Returns the flag of a sort that looks for arrays in order, 0 if it does not. Stages that `onStage` receives show every
+ * pass.
+ */
+export const orderFlag = ({ onStage }: Pick<SortWork, 'onStage'>): number =>
+  FINDS_ORDER && !onStage ? FLAG_ORDER : 0;
+
+/** Returns the flags of the pass that moves an array in order to the output. */
+export const moveFlags = ({ indices }: Pick<SortWork, 'indices'>): number =>
+  FLAG_MOVE | (indices ? FLAG_NUMBER : 0);
 
 /** One pass over the elements: its buffers and flags. */
 export interface Pass {

@@ -1,7 +1,7 @@
 /** Sorts whose passes are planned on the device, which skips constant digits: cl/pass_plan.clh. */
 import type { Buffer } from '../device/memory/buffer.js';
 import type { AlgorithmShape, SortWork } from './algorithm.js';
-import { passFlags, scratchOf, valuesOf } from './passes.js';
+import { orderFlag, passFlags, scratchOf, valuesOf } from './passes.js';
 
 const SORT_KEYS_IN_PLACE = 256;
 const SORT_VALUES_IN_PLACE = 512;
@@ -22,6 +22,7 @@ const valuesInPlace = ({ indices, inputValues, outputValues }: SortWork): boolea
 /** Returns the kernel argument `sort`. With `onStage`, no digit is skipped. */
 export const sortFlags = (work: SortWork): number =>
   passFlags(work, { first: true, last: true }) |
+  orderFlag(work) |
   (keysInPlace(work) ? SORT_KEYS_IN_PLACE : 0) |
   (valuesInPlace(work) ? SORT_VALUES_IN_PLACE : 0) |
   (work.onStage ? SORT_EVERY_DIGIT : 0);

@@ -49,6 +49,7 @@ interface SerialTuning {
  *
  * Digits that are equal in all keys need no pass. The first count determines which bits differ, and the kernels of
  * such a pass return at once. The host does not wait for that, so device arrays are sorted as fast as host arrays.
+ * It also finds out whether the array is in order already; then no pass runs.
  *
  * Complexity: 3 launches per pass; 3 × key (+ 2 × value) bytes of traffic per key and pass. It runs on GPUs, but
  * leaves all but a few work-items idle. Limit: none, except for drivers that limit loops.
@@ -84,7 +85,7 @@ class SerialRadix implements Algorithm {
     return {
       ...alternateBytes(this.shape, n, digits, inPlace),
       counts: (this.#entries(n) * this.#tuning.offsetBits) / 8,
-      differing: this.#runs(n).runs * 8,
+      differing: 2 * this.#runs(n).runs * 8,
       plannedPasses: plannedPassesBytes(digits),
     };
   }
@@ -107,7 +108,11 @@ class SerialRadix implements Algorithm {
     for (const pass of digits.keys()) {
       const launch = { global: runs, local: 1, pass };
       const counted = [...keys, counts, differing, plannedPasses, ...size, u32(pass), u32(shift), u32(width)];
-      queue.run(this.#program.kernel('serial_count'), [...counted, codecWords, sort], launch);
+      queue.run(
+        this.#program.kernel('serial_count'),
+        [...counted, u32(begin), u32(end), codecWords, sort],
+        launch,
+      );
       onStage?.({ kernel: 'serial_count', pass, buffers: { counts } });
       const window = [u32(pass), u32(digits.length), u32(begin), u32(end), sort];
       queue.run(

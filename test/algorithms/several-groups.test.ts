@@ -353,6 +353,7 @@ async function probeOf(device: Device, { lookBack, spinLimit }: { lookBack: numb
     HISTOGRAM_COLUMNS: 1,
     LOOK_BACK: lookBack,
     SPIN_LIMIT: spinLimit,
+    FINDS_ORDER: 0,
   };
   const standard = device.capabilities.quirks.acceptsClStd ? ['-cl-std=CL1.2'] : [];
   const program = await Program.build(

@@ -3,6 +3,7 @@ import { type AlgorithmFactory, type Stage, tunedShape } from '../../src/algorit
 import type { Tuning } from '../../src/algorithms/parameters.js';
 import { shapeForBits } from '../../src/algorithms/tile.js';
 import type { Device } from '../../src/device/device.js';
+import type { Buffer } from '../../src/device/memory/buffer.js';
 import { type Dtype, dtypeInfo } from '../../src/keys/dtype.js';
 import { keyCodec, type Order } from '../../src/keys/key-codec.js';
 import { CHECKS_READS } from '../checks-reads.js';
@@ -27,6 +28,8 @@ export interface SortCase {
   };
   readonly tuning?: Tuning;
   readonly onStage?: (stage: Stage) => void;
+  /** Receives the contents of the scratch after the sort; it was filled with POISON before. */
+  readonly onScratch?: (scratch: Readonly<Record<string, Uint32Array>>) => void;
 }
 
 export interface SortResult {
@@ -36,7 +39,7 @@ export interface SortResult {
   readonly status: number;
 }
 
-const POISON = 0xa5a5a5a5;
+export const POISON = 0xa5a5a5a5;
 
 /** Sorts `keys` (elements of a dtype, as bytes) with an algorithm compiled for them. */
 export async function sortBytes(
@@ -53,6 +56,7 @@ export async function sortBytes(
     segments: asked,
     tuning,
     onStage,
+    onScratch,
   }: SortCase = {},
 ): Promise<SortResult> {
   const { width, bytes: unit } = dtypeInfo(dtype);
@@ -112,7 +116,12 @@ export async function sortBytes(
   queue.read(output, sorted);
   if (outputValues) queue.read(outputValues, moved);
   if (enqueued.status) queue.read(enqueued.status, status);
+  const left = Object.entries(onScratch ? scratch : {}).map(
+    ([name, buffer]) => [name, new Uint32Array(buffer.bytes / 4)] as const,
+  );
+  for (const [name, words] of left) queue.read(scratch[name] as Buffer, words);
   await queue.finish();
+  onScratch?.(Object.fromEntries(left));
   for (const buffer of new Set(made)) buffer.release();
   return { keys: sorted, values: moved, status: status[0] ?? 0 };
 }

@@ -22,6 +22,9 @@ import { nativeSort } from '../host/native-sort.js';
 /** Numbers of keys in the order of the tests, which end when one is too large or the budget is used up. */
 const SIZES = [1, 2, 32, 64, 257, 1_000, 4_000, 8_192, 70_001, 300_007];
 
+/** Those of them at which arrays in order are tested: the largest of strictly descending keys of 8, 16 and more bits. */
+const ORDERED_SIZES = [32, 8_192, 70_001];
+
 /**
  * Sorts of about the largest size that follow, for variants whose work-groups pass data to each other. If they are
  * deferred, each pattern is tested before with up to this number of keys.
@@ -146,6 +149,7 @@ async function runSelfTest(algorithm: Algorithm, defersStress: boolean): Promise
   const cases: SortCase[] = sizes.flatMap((n): SortCase[] => [
     { dtype: odd, order: { descending: true, nan: 'first' }, n, pattern: 'random' },
     { dtype: plain, order: {}, n, pattern: 'few' },
+    ...(ORDERED_SIZES.includes(n) ? orderedCases(plain, odd, n) : []),
   ]);
   const { bySegments, waits } = algorithmNamed(algorithm.name);
   if (bySegments) {
@@ -210,6 +214,12 @@ function sizesOf(algorithm: Algorithm): number[] {
   const request = { dtype: UNSIGNED[keyBits], bits: windowOf(algorithm.shape), valueBytes };
   return SIZES.filter((n) => algorithm.supports({ ...request, n }) === true);
 }
+
+/** An array that is ascending, and one that is strictly descending in the order of the case. */
+const orderedCases = (plain: Dtype, odd: Dtype, n: number): SortCase[] => [
+  { dtype: plain, order: {}, n, pattern: 'ascending' },
+  { dtype: odd, order: { descending: true }, n, pattern: 'ascending' },
+];
 
 /** Returns the stress rounds; none for variants that only sort segments. */
 function stressCases(algorithm: Algorithm): SortCase[] {
@@ -321,7 +331,7 @@ function mixedEnds(n: number, seed: number, longest = n): number[] {
   return [...ends, n];
 }
 
-type Pattern = 'random' | 'few' | 'constant' | 'runs';
+type Pattern = 'random' | 'few' | 'constant' | 'runs' | 'ascending';
 
 /** Consecutive equal bytes in pattern 'runs'. */
 const RUN_BYTES = 256;
@@ -329,8 +339,17 @@ const RUN_BYTES = 256;
 /** The longest random bytes so far: generating them takes longer than sorting them. */
 let randomBytes = new Uint8Array();
 
+/** Returns the numbers 0, 2, 4, … in `unit` bytes each: those of a window without the lowest bit also ascend. */
+function ascendingBytes(length: number, unit: number): Uint8Array {
+  const bytes = new Uint8Array(length);
+  for (let i = 0, at = 0; at < length; i++, at += unit)
+    for (let k = 0; k < Math.min(unit, 4); k++) bytes[at + k] = (2 * i) >>> (8 * k);
+  return bytes;
+}
+
 /** Returns test data, aligned to 8 bytes; different for each seed up to 2^16. */
-function testBytes(length: number, pattern: Pattern, seed: number): Uint8Array {
+function testBytes(length: number, pattern: Pattern, seed: number, unit = 1): Uint8Array {
+  if (pattern === 'ascending') return ascendingBytes(length, unit);
   if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
   const begin = 8 * seed;
   const aligned = Math.ceil(length / 4) * 4;
@@ -357,7 +376,8 @@ interface PreparedCase {
 async function prepareCase({ shape }: Algorithm, testCase: SortCase, seed: number): Promise<PreparedCase> {
   const { valueBytes } = shape;
   const { dtype, order, n, pattern, ends } = testCase;
-  const keys = keyColumn(testBytes(n * dtypeInfo(dtype).bytes, pattern, seed), dtype);
+  const unit = dtypeInfo(dtype).bytes;
+  const keys = keyColumn(testBytes(n * unit, pattern, seed, unit), dtype);
   const values = testBytes(n * valueBytes, 'random', seed + 99);
   const offsets = ends && Uint32Array.of(0, ...ends);
   const expected = { sorted: new Uint8Array(n * keys.info.bytes), moved: new Uint8Array(values.length) };
