@@ -30,6 +30,8 @@ export interface TopShort {
  * numbers that they return are valid after the next wait. Columns have fewer than 2^32 elements.
  */
 export interface ColumnKernels {
+  /** Whether keys at given ranks are found sooner by digits than by a sort. */
+  readonly selectsRanks: boolean;
   /** Runs a kernel that one operation defines. */
   run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): MaybePromise<R>;
   /** Replaces keys that are equal as numbers by equal bits: one NaN, and +0 for both zeros. */

@@ -27,6 +27,7 @@ import {
   MIN_CANDIDATES,
   SELECTING_GROUP,
   SELECTING_GROUPS_PER_UNIT,
+  SELECTS_RANKS,
 } from './policy.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
@@ -67,6 +68,7 @@ const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined =
  */
 export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   readonly device: Device;
+  readonly selectsRanks: boolean;
   readonly #tuningOverrides: Partial<PrimitiveTuning>;
 
   /**
@@ -74,6 +76,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
    */
   constructor(device: Device, tuningOverrides: Partial<PrimitiveTuning> = NO_OVERRIDES) {
     this.device = device;
+    this.selectsRanks = device.capabilities.type === 'cpu' ? SELECTS_RANKS.cpu : SELECTS_RANKS.gpu;
     this.#tuningOverrides = tuningOverrides;
   }
 

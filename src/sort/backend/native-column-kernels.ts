@@ -14,7 +14,7 @@ import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
 import { HostColumnKernels } from './host-column-kernels.js';
-import { MIN_NATIVE_ELEMENTS } from './policy.js';
+import { MIN_NATIVE_ELEMENTS, SELECTS_RANKS } from './policy.js';
 
 const ALL_BITS = 2n ** 64n - 1n;
 
@@ -23,6 +23,8 @@ const ALL_BITS = 2n ** 64n - 1n;
  * the results of `HostColumnKernels`.
  */
 export class NativeColumnKernels extends HostColumnKernels {
+  override readonly selectsRanks: boolean = SELECTS_RANKS.addon;
+
   override async run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): Promise<R> {
     const { native } = kernel;
     if (!native || !(await isNative(...native.extent(...args)))) return super.run(kernel, ...args);

@@ -30,10 +30,11 @@ export type NthOptions = CheckedOptions & {
 
 export interface Nth {
   /**
-   * Returns the key that is at position `k` of the ascending order, without a full sort.
+   * Returns the key that is at position `k` of the ascending order.
    *
-   * A selection by digits reads the keys about twice for each position. For more than eight positions, and with
-   * `verify`, all keys are sorted instead. The order is that of `sort`.
+   * A selection by digits reads the keys about twice for each position. For more than eight positions, with `verify`,
+   * and where that takes less time (on a GPU and in the native host engine), all keys are sorted instead. The order is
+   * that of `sort`.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
    * @param k position, from 0; or several positions
@@ -54,7 +55,7 @@ export interface Nth {
 }
 
 /**
- * Returns the key that is at position `k` of the ascending order, without a full sort. The order is that of `sort`.
+ * Returns the key that is at position `k` of the ascending order. The order is that of `sort`.
  *
  * @param keys typed array of fewer than 2^32 keys
  * @param k position, from 0; or several positions

@@ -45,7 +45,7 @@ export type QuantileOptions = NthOptions & {
 
 export interface Quantile {
   /**
-   * Returns a quantile of the keys, without a full sort: quantile `q` is at place `q * (n - 1)` of the ascending order.
+   * Returns a quantile of the keys: quantile `q` is at place `q * (n - 1)` of the ascending order.
    *
    * NaNs are keys like others, at the end of the order that `nan` names. A quantile with a NaN as a neighbour is NaN.
    * Results are computed as doubles. The selection is that of `nth`.
@@ -73,7 +73,7 @@ export interface Quantile {
 
 export interface Median {
   /**
-   * Returns the median of the keys, without a full sort: `quantile(keys, 0.5)`.
+   * Returns the median of the keys: `quantile(keys, 0.5)`.
    *
    * @param keys fewer than 2^32 keys, at least one: typed array or device array, or a promise of one
    * @param options the options of `quantile`
@@ -88,7 +88,7 @@ export interface Median {
 }
 
 /**
- * Returns a quantile of the keys, without a full sort: quantile `q` is at place `q * (n - 1)` of the ascending order. A
+ * Returns a quantile of the keys: quantile `q` is at place `q * (n - 1)` of the ascending order. A
  * quantile with a NaN as a neighbour is NaN.
  *
  * @param keys typed array of fewer than 2^32 keys, at least one
@@ -114,7 +114,7 @@ export function quantile<Q extends number | readonly number[]>(
 }
 
 /**
- * Returns the median of the keys, without a full sort: `quantile(keys, 0.5)`.
+ * Returns the median of the keys: `quantile(keys, 0.5)`.
  *
  * @param keys typed array of fewer than 2^32 keys, at least one
  * @param options the options of `quantile`

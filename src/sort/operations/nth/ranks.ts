@@ -28,7 +28,7 @@ export function columnOfBits(
  * keys. Source: M. Blum et al., "Time bounds for selection" (1973), by digits as in radix sort. Complexity: O(n) for each
  * rank.
  *
- * With `verify`, or for many ranks, all keys are sorted instead.
+ * Where a sort takes less time, with `verify`, or for many ranks, all keys are sorted instead.
  *
  * @param ranks positions in the order of the call's `nan`, each below the number of keys
  * @returns the bits of the key at each rank
@@ -80,11 +80,12 @@ class RankSearch {
     [end, prefix]: readonly [end: number, prefix: bigint],
   ): Promise<bigint[]> {
     if (end === 0) return ranks.map(() => prefix);
-    const isFew = keys.n <= MAX_UNSELECTED || ranks.length > MAX_RANKS;
-    if (isFew || this.#call.settings.verify) return this.#sortedAt(keys, ranks, end);
+    const { columns, settings } = this.#call;
+    const selects = columns.kernels.selectsRanks && !settings.verify && ranks.length <= MAX_RANKS;
+    if (!selects || keys.n <= MAX_UNSELECTED) return this.#sortedAt(keys, ranks, end);
     const begin = Math.max(0, end - RANK_DIGIT_BITS);
     const input = await this.#call.bindInput(keys);
-    const readCounts = await this.#call.columns.kernels.run(HISTOGRAM, input, { bits: [begin, end] });
+    const readCounts = await columns.kernels.run(HISTOGRAM, input, { bits: [begin, end] });
     await this.#call.settle();
     const codes: bigint[] = [];
     let before = 0;
