@@ -371,8 +371,8 @@ export const KERNELS = [
   {
     name: 'onesweep: a sort that gave up continues with its tiles',
     file: 'cl/onesweep.cl',
-    find: 'memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : ticket;',
-    replace: 'memory[ORIGINS_AT / 4] = ticket;',
+    find: 'gave_up(control) ? NO_TICKET : stop ? stop : ticket;',
+    replace: 'stop ? stop : ticket;',
     tests: [several('look-back')],
   },
   {

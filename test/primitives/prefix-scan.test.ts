@@ -22,6 +22,7 @@ const ENDS: Readonly<Record<string, readonly [bigint, bigint]>> = {
   i32: [0x8000_0000n, 0x7fff_ffffn],
   i64: [1n << 63n, (1n << 63n) - 1n],
   f16: [0xfc00n, 0x7c00n],
+  bf16: [0xff80n, 0x7f80n],
   f32: [0xff80_0000n, 0x7f80_0000n],
   f64: [0xfff0n << 48n, 0x7ff0n << 48n],
 };
