@@ -2,12 +2,11 @@
 import test from 'ava';
 import { type JoinKind, type JoinOptions, UnsupportedError, UsageError } from '../../../src/index.js';
 import type { KeyArray } from '../../../src/keys/dtype.js';
-import { caseInput } from '../../../src/sort/cases/input.js';
 import { Reference } from '../../../src/sort/cases/reference.js';
-import { startCase } from '../../../src/sort/operations/case.js';
 import { joinCases } from '../../../src/sort/operations/join/cases.js';
-import { dtypesOn, keysOf, SEED } from '../../distributions.js';
+import { dtypesOn, SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
+import { passInTwoOrders } from './in-two-orders.js';
 import { numPyCases } from './numpy-cases.js';
 
 const { NaN: NAN } = Number;
@@ -116,22 +115,8 @@ forEachSorter((title, open, small) => {
   for (const dtype of dtypesOn(small)) {
     test.serial(title(`joins of many keys of ${dtype}`), async (t) => {
       const sorter = await open();
-      for (const distribution of ['uniform', 'special', 'constant', 'and9'] as const) {
-        const reference = new Reference(dtype, bytesOf(keysOf(dtype, distribution, small ? 900 : 20_011)));
-        for (const order of [
-          { descending: false, nan: 'last' },
-          { descending: true, nan: 'first' },
-        ] as const) {
-          const options = {
-            ...{ algorithm: 'auto', isStable: true, ...order },
-            ...{ call: { dtype }, sort: { dtype, ...order } },
-          };
-          for (const one of joinCases.checked) {
-            const check = await startCase(one, sorter, caseInput(reference, reference, 1), options);
-            t.is(check(), undefined, `${one.name} ${distribution} ${order.nan} seed ${SEED}`);
-          }
-        }
-      }
+      const distributions = ['uniform', 'special', 'constant', 'and9'] as const;
+      await passInTwoOrders(t, sorter, joinCases, [dtype, distributions, small ? 900 : 20_011]);
     });
   }
 

@@ -2,15 +2,13 @@
 import test from 'ava';
 import { InputError } from '../../../src/index.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
-import { caseInput } from '../../../src/sort/cases/input.js';
-import { Reference } from '../../../src/sort/cases/reference.js';
-import { startCase } from '../../../src/sort/operations/case.js';
 import { mergeManyCases } from '../../../src/sort/operations/merge-many/cases.js';
 import { Random } from '../../../src/util/random.js';
 import { type Distribution, dtypesOn, keysOf, SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
 import { FULL } from '../../pairwise.js';
 import { referenceSort } from '../../reference.js';
+import { passInTwoOrders } from './in-two-orders.js';
 
 const bytesOf = (view: ArrayBufferView) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 const same = (a: ArrayBufferView, b: ArrayBufferView) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
@@ -96,23 +94,8 @@ forEachSorter((title, open, small) => {
   for (const dtype of dtypesOn(small)) {
     test.serial(title(`merges of many keys of ${dtype}`), async (t) => {
       const sorter = await open();
-      for (const distribution of ['uniform', 'special', 'constant'] as const) {
-        const n = small ? 900 : (2 ** 18 + 11) / (dtypeInfo(dtype).bytes / 2);
-        const reference = new Reference(dtype, bytesOf(keysOf(dtype, distribution, Math.floor(n))));
-        for (const order of [
-          { descending: false, nan: 'last' },
-          { descending: true, nan: 'first' },
-        ] as const) {
-          const options = {
-            ...{ algorithm: 'auto', isStable: true, ...order },
-            ...{ call: { dtype }, sort: { dtype, ...order } },
-          };
-          for (const one of mergeManyCases.checked) {
-            const check = await startCase(one, sorter, caseInput(reference, reference, 1), options);
-            t.is(check(), undefined, `${distribution} ${order.nan} seed ${SEED}`);
-          }
-        }
-      }
+      const n = small ? 900 : Math.floor((2 ** 18 + 11) / (dtypeInfo(dtype).bytes / 2));
+      await passInTwoOrders(t, sorter, mergeManyCases, [dtype, ['uniform', 'special', 'constant'], n]);
     });
   }
 });

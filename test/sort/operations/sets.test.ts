@@ -2,14 +2,13 @@
 import test from 'ava';
 import { type SetOptions, UsageError } from '../../../src/index.js';
 import type { KeyArray } from '../../../src/keys/dtype.js';
-import { caseInput } from '../../../src/sort/cases/input.js';
 import { Reference } from '../../../src/sort/cases/reference.js';
-import { startCase } from '../../../src/sort/operations/case.js';
 import { setCases } from '../../../src/sort/operations/sets/cases.js';
 import { scratchFolder } from '../../cli/cli.js';
-import { dtypesOn, keysOf, SEED } from '../../distributions.js';
+import { dtypesOn, SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
 import { testWithNumPy } from '../../numpy.js';
+import { passInTwoOrders } from './in-two-orders.js';
 import { numPyCases, numPyResults } from './numpy-cases.js';
 
 const { folder, remove } = scratchFolder();
@@ -97,22 +96,8 @@ forEachSorter((title, open, small) => {
   for (const dtype of dtypesOn(small)) {
     test.serial(title(`sets of many keys of ${dtype}`), async (t) => {
       const sorter = await open();
-      for (const distribution of ['uniform', 'special', 'constant', 'and9'] as const) {
-        const reference = new Reference(dtype, bytesOf(keysOf(dtype, distribution, small ? 900 : 20_011)));
-        for (const order of [
-          { descending: false, nan: 'last' },
-          { descending: true, nan: 'first' },
-        ] as const) {
-          const options = {
-            ...{ algorithm: 'auto', isStable: true, ...order },
-            ...{ call: { dtype }, sort: { dtype, ...order } },
-          };
-          for (const one of setCases.checked) {
-            const check = await startCase(one, sorter, caseInput(reference, reference, 1), options);
-            t.is(check(), undefined, `${one.name} ${distribution} ${order.nan} seed ${SEED}`);
-          }
-        }
-      }
+      const distributions = ['uniform', 'special', 'constant', 'and9'] as const;
+      await passInTwoOrders(t, sorter, setCases, [dtype, distributions, small ? 900 : 20_011]);
     });
   }
 
