@@ -1,7 +1,7 @@
 /** Finds out how a driver behaves: a probe kernel runs once per driver, and its result is kept with the self-tests. */
 import { ClsortError, TimeoutError } from '../util/errors.js';
 import { readSelfTestRecord, type SelfTestKey, storeSelfTestRecord } from '../util/self-test-records.js';
-import type { Buffer } from './memory/buffer.js';
+import type { Buffer, BufferOptions } from './memory/buffer.js';
 import type { DeviceInfo } from './platform/platform.js';
 import { AS_SPECIFIED, type DriverBehaviour, quirksOf } from './platform/quirks.js';
 import type { Program } from './programs/program.js';
@@ -19,13 +19,13 @@ const MIN_SECONDS = 1e-5;
 const DEADLINE_MS = 60_000;
 
 /** Assumed of a driver that cannot run the probe. */
-const CAUTIOUS: DriverBehaviour = { maxLoopIterations: 65_535, reportsTimes: false, localBytesFactor: 1 };
+const CAUTIOUS: DriverBehaviour = { ...AS_SPECIFIED, maxLoopIterations: 65_535, reportsTimes: false };
 
 /** The part of an opened device that a probe uses. */
 interface ProbedDevice {
   readonly queue: Queue;
   program(file: string): Promise<Program>;
-  buffer(bytes: number): Buffer;
+  buffer(bytes: number, options?: BufferOptions): Buffer;
   close(): Promise<void>;
   abandon(): Promise<void>;
 }
@@ -42,11 +42,12 @@ export function knownBehaviour(info: DeviceInfo): DriverBehaviour | undefined {
   if (quirksOf(info).behavesAsSpecified) return AS_SPECIFIED;
   const { found } = readSelfTestRecord(keyOf(info)) ?? {};
   if (!found) return undefined;
-  const { maxLoopIterations, reportsTimes, localBytesFactor } = found;
+  const { maxLoopIterations, reportsTimes, localBytesFactor, zeroCopy } = found;
   return {
     maxLoopIterations: Number(maxLoopIterations) || Number.POSITIVE_INFINITY,
     reportsTimes: reportsTimes === true,
     localBytesFactor: Number(localBytesFactor) || 1,
+    zeroCopy: zeroCopy === true,
   };
 }
 
@@ -61,7 +62,7 @@ export async function behaviourOf(info: DeviceInfo, open: () => ProbedDevice): P
   if (known) return known;
   const device = open();
   try {
-    const behaviour = await probe(device);
+    const behaviour = await probe(device, info.type === 'cpu');
     await device.close();
     // 0 stands for no limit: JSON has no infinity.
     const limit = Number.isFinite(behaviour.maxLoopIterations) ? behaviour.maxLoopIterations : 0;
@@ -74,10 +75,12 @@ export async function behaviourOf(info: DeviceInfo, open: () => ProbedDevice): P
   }
 }
 
-async function probe(device: ProbedDevice): Promise<DriverBehaviour> {
+async function probe(device: ProbedDevice, inHostMemory: boolean): Promise<DriverBehaviour> {
   const { queue } = device;
   const kernel = (await device.program('driver_probe.cl')).kernel('driver_probe');
-  const state = device.buffer(4);
+  // Not aligned, since a driver may use only aligned memory in place.
+  const hostMemory = new Uint32Array(1025).subarray(1);
+  const state = device.buffer(hostMemory.byteLength, inHostMemory ? { hostMemory } : undefined);
   const word = Uint32Array.of(SEED);
   try {
     queue.write(state, word);
@@ -85,6 +88,9 @@ async function probe(device: ProbedDevice): Promise<DriverBehaviour> {
     queue.startProfile();
     queue.run(kernel, [state, u32(STEPS)], { global: 1, local: 1 });
     const takeTimes = queue.takeProfile();
+    await queue.finish(DEADLINE_MS);
+    // Neither mapped nor read: a driver that copies has not written it.
+    const [inPlace = 0] = hostMemory;
     queue.read(state, word);
     await queue.finish(DEADLINE_MS);
     const elapsed = (performance.now() - started) / 1000;
@@ -93,6 +99,7 @@ async function probe(device: ProbedDevice): Promise<DriverBehaviour> {
       maxLoopIterations: loopLimit(word[0] ?? 0),
       reportsTimes: seconds >= MIN_SECONDS && seconds <= elapsed,
       localBytesFactor: Math.max(1, Math.floor(kernel.localBytes / LOCAL_BYTES)),
+      zeroCopy: inPlace === word[0],
     };
   } finally {
     state.release();

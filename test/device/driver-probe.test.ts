@@ -19,6 +19,8 @@ interface Behaviour {
   readonly limit?: number;
   readonly seconds?: number | null;
   readonly localBytes?: number;
+  /** Whether buffers over host memory are copies of it. */
+  readonly copies?: boolean;
   readonly error?: Error;
 }
 
@@ -27,9 +29,11 @@ function fakeDevice({
   limit = Number.POSITIVE_INFINITY,
   seconds = 1e-4,
   localBytes = 4096,
+  copies = true,
   error,
 }: Behaviour) {
   let [word, closed] = [0, 0];
+  let memory: Uint32Array | undefined;
   const queue = {
     write: (_: unknown, view: Uint32Array) => {
       word = view[0] ?? 0;
@@ -37,6 +41,7 @@ function fakeDevice({
     read: (_: unknown, view: Uint32Array) => view.fill(word),
     run: (_: unknown, [, steps]: readonly { value: number }[]) => {
       for (let i = 0; i < Math.min(limit, steps?.value ?? 0); i++) word = step(word);
+      if (!copies) memory?.fill(word, 0, 1);
     },
     startProfile: () => undefined,
     takeProfile: () => () => [{ stage: 'driver_probe', seconds }],
@@ -47,11 +52,14 @@ function fakeDevice({
   const device = {
     queue,
     program: async () => ({ kernel: () => ({ localBytes }) }),
-    buffer: () => ({ release: () => undefined }),
+    buffer: (_: number, options?: { readonly hostMemory?: Uint32Array }) => {
+      memory = options?.hostMemory;
+      return { release: () => undefined };
+    },
     close: async () => void closed++,
     abandon: async () => undefined,
   };
-  return { device: device as unknown as Probed, closed: () => closed };
+  return { device: device as unknown as Probed, closed: () => closed, memory: () => memory };
 }
 
 let drivers = 0;
@@ -82,7 +90,7 @@ test('a loop limit, missing times and doubled local memory are found, and record
   for (const limit of [1000, 65_535]) {
     const info = newDriver();
     const { device } = fakeDevice({ limit, seconds: null, localBytes: 8192 });
-    const found = { maxLoopIterations: limit, reportsTimes: false, localBytesFactor: 2 };
+    const found = { maxLoopIterations: limit, reportsTimes: false, localBytesFactor: 2, zeroCopy: false };
     t.deepEqual(await behaviourOf(info, () => device), found);
     const unopened = () => t.fail('the record suffices');
     t.deepEqual(await behaviourOf(info, unopened as unknown as () => Probed), found);
@@ -101,6 +109,23 @@ test('a driver that reports no local memory counts each byte once', async (t) =>
   t.is((await behaviourOf(newDriver(), () => device)).localBytesFactor, 1);
 });
 
+test('a CPU device whose driver copies host memory is found, and recorded', async (t) => {
+  for (const copies of [true, false]) {
+    const info = { ...newDriver(), type: 'cpu' as const };
+    const { device, memory } = fakeDevice({ copies });
+    const found = { ...AS_SPECIFIED, zeroCopy: !copies };
+    t.deepEqual(await behaviourOf(info, () => device), found);
+    t.deepEqual(knownBehaviour(info), found);
+    t.not((memory()?.byteOffset ?? 0) % 8, 0, 'a driver may use aligned memory only in place');
+  }
+});
+
+test('a GPU needs no buffer over host memory', async (t) => {
+  const { device, memory } = fakeDevice({ copies: false });
+  t.false((await behaviourOf(newDriver(), () => device)).zeroCopy);
+  t.is(memory(), undefined);
+});
+
 test('a probe that fails is not recorded, and the device counts as limited', async (t) => {
   const info = newDriver();
   const { device, closed } = fakeDevice({ error: new DeviceLostError('lost') });
@@ -111,19 +136,26 @@ test('a probe that fails is not recorded, and the device counts as limited', asy
 
 /** What the probe finds on the drivers of the tests. */
 const EXPECTED: Readonly<Record<string, object>> = {
-  pocl: AS_SPECIFIED,
-  clover: { maxLoopIterations: 65_535, reportsTimes: true, localBytesFactor: 1 },
-  rusticl: { localBytesFactor: 2, maxLoopIterations: 65_535, reportsTimes: false },
-  'rusticl 25': AS_SPECIFIED,
+  pocl: { ...AS_SPECIFIED, zeroCopy: true },
+  clover: { maxLoopIterations: 65_535, reportsTimes: true, localBytesFactor: 1, zeroCopy: true },
+  rusticl: { localBytesFactor: 2, maxLoopIterations: 65_535, reportsTimes: false, zeroCopy: true },
+  oclgrind: AS_SPECIFIED,
+  'rusticl 25': { ...AS_SPECIFIED, zeroCopy: true },
+  zink: AS_SPECIFIED,
 };
+
+/** The key of a driver in EXPECTED. */
+function versionOf(name: string, info: { readonly name: string; readonly driver: string }): string {
+  if (name !== 'rusticl' || Number.parseInt(info.driver, 10) < 25) return name;
+  return info.name.startsWith('zink') ? 'zink' : 'rusticl 25';
+}
 
 forEachDevice((title, open, _small, name) => {
   test(title('the probe finds the known behaviour of the driver'), async (t) => {
     const { info, capabilities } = await open();
     const probed = await Device.open(PLATFORMS[name] ?? name);
-    const found = await behaviourOf({ ...info, ...newDriver() }, () => probed);
-    const isNew = name === 'rusticl' && Number.parseInt(info.driver, 10) >= 25;
-    t.like(found, EXPECTED[isNew ? 'rusticl 25' : name] ?? { maxLoopIterations: Number.POSITIVE_INFINITY });
+    const found = await behaviourOf({ ...newDriver(), type: info.type }, () => probed);
+    t.like(found, EXPECTED[versionOf(name, info)] ?? { maxLoopIterations: Number.POSITIVE_INFINITY });
     t.like(capabilities.quirks, found);
   });
 });

@@ -20,8 +20,6 @@ export interface Opened {
   /** 110 for OpenCL 1.1, and so on. */
   readonly version: number;
   readonly images: boolean;
-  /** Major version of the driver. */
-  readonly driver: number;
   /** The driver requires all calls from one thread: no workers and no open user events. */
   readonly singleThreaded: boolean;
   /** Whether commands may wait for user events: PoCL's basic device deadlocks when one completes. */
@@ -62,14 +60,32 @@ export function open(name: string): Opened {
     queue: cl.createCommandQueue(context, device, cl.QUEUE_PROFILING_ENABLE),
     version,
     images: cl.getDeviceInfo(device, cl.DEVICE_IMAGE_SUPPORT),
-    driver: Number.parseInt(cl.getDeviceInfo(device, cl.DRIVER_VERSION), 10),
     singleThreaded,
     userEvents: version >= 110 && !singleThreaded && !basic,
   };
 }
 
-/** Whether the driver knows of a mapping once the map has run only, as rusticl 22 does, but not rusticl 25. */
-export const forgetsMaps = ({ name, driver }: Opened): boolean => name === 'rusticl' && driver < 25;
+/** Whether the driver rejects the unmap of a map that has not run yet, as rusticl 22 does, but not rusticl 25. */
+export function forgetsMaps({ context, queue, userEvents }: Opened): boolean {
+  if (!userEvents) return false;
+  const buffer = cl.createBuffer(context, cl.MEM_READ_WRITE, 64);
+  const userEvent = cl.createUserEvent(context);
+  const mapped = cl.enqueueMapBuffer(queue, buffer, false, cl.MAP_WRITE, 0, 64, [userEvent]);
+  const unmap = () => cl.enqueueUnmapMemObject(queue, buffer, mapped);
+  let isRejected = false;
+  try {
+    unmap();
+  } catch {
+    isRejected = true;
+  }
+  cl.setUserEventStatus(userEvent, cl.COMPLETE);
+  cl.finish(queue);
+  if (isRejected) unmap();
+  cl.finish(queue);
+  cl.releaseEvent(userEvent);
+  cl.releaseMemObject(buffer);
+  return isRejected;
+}
 
 /** Whether the driver copies an image to the given offset of a buffer; rusticl 25 copies to another one. */
 export function copiesImages({ context, queue, images, version }: Opened): boolean {

@@ -8,9 +8,11 @@ export interface DriverBehaviour {
   readonly reportsTimes: boolean;
   /** How many times the compiler counts each byte of local memory that a kernel declares. */
   readonly localBytesFactor: number;
+  /** Whether a CPU device uses host memory in place, without copies, when a buffer is created over it. */
+  readonly zeroCopy: boolean;
 }
 
-/** Behaviour that only the name of a driver shows. Every row of the table states why it cannot be probed. */
+/** Behaviour that only the name of a driver shows. Every row of the table states why no probe finds it. */
 interface NamedQuirks {
   /** Whether the driver's behaviour is known to be AS_SPECIFIED, so that it needs no probe. */
   readonly behavesAsSpecified: boolean;
@@ -26,8 +28,6 @@ interface NamedQuirks {
   readonly inlinePtx: boolean;
   /** Whether clEnqueueFillBuffer may be used. */
   readonly supportsFill: boolean;
-  /** Whether buffers over host memory work in place, without copies. */
-  readonly zeroCopy: boolean;
   /** Whether clFinish waits for everything and reports failures, whatever thread calls it. */
   readonly finishIsReliable: boolean;
   /** Seconds to poll for the end of a command before a thread waits for it. */
@@ -44,7 +44,7 @@ export interface Quirks extends DriverBehaviour, NamedQuirks {
 
 interface QuirkRow {
   readonly matches: (device: DeviceInfo) => boolean;
-  readonly quirks: Partial<NamedQuirks>;
+  readonly quirks: Partial<NamedQuirks & DriverBehaviour>;
   readonly reason: string;
 }
 
@@ -53,6 +53,7 @@ export const AS_SPECIFIED: DriverBehaviour = {
   maxLoopIterations: Number.POSITIVE_INFINITY,
   reportsTimes: true,
   localBytesFactor: 1,
+  zeroCopy: false,
 };
 
 const NO_QUIRKS: NamedQuirks = {
@@ -63,7 +64,6 @@ const NO_QUIRKS: NamedQuirks = {
   cachesPrograms: false,
   inlinePtx: false,
   supportsFill: true,
-  zeroCopy: false,
   finishIsReliable: false,
   pollSeconds: 0,
   slowProfiling: false,
@@ -74,14 +74,13 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
     matches: ({ platform }) => /portable computing language/i.test(platform),
     quirks: { behavesAsSpecified: true, isTested: true, cachesPrograms: true },
     reason:
-      'the tests run on PoCL; it has its own cache of compiled kernels, and a corrupt binary aborts the process',
+      'the tests run on PoCL; it has its own cache of compiled kernels, which no query shows, and a corrupt binary ' +
+      'aborts the process, so that none may be tried',
   },
   {
-    matches: ({ type, platform }) => type === 'cpu' && !/oclgrind|rusticl|clover/i.test(platform),
+    matches: ({ type, platform }) => type === 'cpu' && /portable computing language/i.test(platform),
     quirks: { zeroCopy: true },
-    reason:
-      'a CPU device uses host memory directly when a buffer is created over it; Mesa and Oclgrind copy it, which ' +
-      'OpenCL does not show',
+    reason: 'the probe finds it, as a test checks, so that the first call on PoCL needs none',
   },
   {
     matches: ({ type, platform, name }) =>
@@ -93,7 +92,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
   {
     matches: ({ platform }) => /clover/i.test(platform),
     quirks: { isTested: true, singleThreaded: true },
-    reason: 'Clover crashed when it was called from several threads',
+    reason:
+      'Clover crashed when it was called from several threads, now and then: a probe would crash too, or miss it',
   },
   {
     matches: ({ platform }) => /oclgrind/i.test(platform),
@@ -105,7 +105,8 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
       supportsFill: false,
     },
     reason:
-      'a simulator that is not thread-safe; its check for uninitialised reads sizes its state of a buffer by the ' +
+      'a simulator that is not thread-safe, of which a probe would crash; only a measured time would show that it is ' +
+      'slow, and a loaded machine is slow too; its check for uninitialised reads sizes its state of a buffer by the ' +
       'last write from the host, and a fill counts as many writes of one word',
   },
   {
@@ -120,8 +121,9 @@ const QUIRK_ROWS: readonly QuirkRow[] = [
       slowProfiling: true,
     },
     reason:
-      'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; a marker with an ' +
-      'event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one; a ' +
+      'the driver compiles OpenCL C to PTX, takes inline PTX and keeps a cache in ~/.nv; other compilers end the ' +
+      'process on inline assembly, so that none may be tried; that clFinish reports failures shows only when ' +
+      'commands fail; a marker with an event costs 12 us, clFinish none; a waiting thread learns of completion 20 us later than a polling one; a ' +
       'short probe cannot measure such times',
   },
 ];

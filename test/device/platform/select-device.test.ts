@@ -1,7 +1,7 @@
 import test from 'ava';
 import { driverEnvironment } from '../../../src/device/platform/device-spec.js';
 import type { DeviceInfo } from '../../../src/device/platform/platform.js';
-import { quirksOf } from '../../../src/device/platform/quirks.js';
+import { AS_SPECIFIED, quirksOf } from '../../../src/device/platform/quirks.js';
 import {
   deviceSpecs,
   matchingDevices,
@@ -99,10 +99,17 @@ test('an empty device raises a UsageError', (t) => {
   t.throws(() => selectDevice('  ', found), { instanceOf: UsageError });
 });
 
-test('host memory and trust in a compiler follow the platform', (t) => {
+test('a CPU device uses host memory in place on PoCL, and where the probe found that it does', (t) => {
+  const cpu = (platform: string) => ({ ...device('0:0', { platform }).info, type: 'cpu' as const });
+  for (const platform of ['Intel(R) OpenCL', 'rusticl', 'Clover', 'Oclgrind']) {
+    t.false(quirksOf(cpu(platform)).zeroCopy, platform);
+    t.true(quirksOf(cpu(platform), { ...AS_SPECIFIED, zeroCopy: true }).zeroCopy, platform);
+  }
+  t.true(quirksOf(cpu('Portable Computing Language')).zeroCopy);
+});
+
+test('trust in a compiler follows the platform', (t) => {
   const ofCpu = (platform: string) => quirksOf({ ...device('0:0', { platform }).info, type: 'cpu' });
-  t.false(ofCpu('rusticl').zeroCopy);
-  t.true(ofCpu('Portable Computing Language').zeroCopy);
   t.true(ofCpu('rusticl').isTested);
   t.false(quirksOf({ ...device('0:0', { platform: 'rusticl' }).info, type: 'gpu' }).isTested);
   const zink = device('0:0', {
@@ -116,7 +123,7 @@ test('host memory and trust in a compiler follow the platform', (t) => {
 test('what a probe found is part of the quirks, whatever the name of the driver', (t) => {
   const { info } = device('0:0', { platform: 'rusticl' });
   t.is(quirksOf(info).maxLoopIterations, Number.POSITIVE_INFINITY);
-  const found = { maxLoopIterations: 65_535, reportsTimes: false, localBytesFactor: 2 };
+  const found = { maxLoopIterations: 65_535, reportsTimes: false, localBytesFactor: 2, zeroCopy: true };
   t.like(quirksOf(info, found), found);
 });
 
