@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { dtypeInfo } from '../../src/keys/dtype.js';
+import { KINDS } from '../../src/primitives/possible.js';
 import { packageRoot } from '../../src/util/paths.js';
 import { MAIN } from '../cli/cli.js';
 import { profileNamed } from '../device/profiles.js';
@@ -99,6 +101,22 @@ for (const kernel of ['reduce_once', 'scan_once', 'compact_once']) {
     async (t) => {
       const variables = { CLSORT_LAYER_ABORT_BUILD: kernel };
       t.regex((await sortOn(newCache(), { variables })).result, /^UnsupportedError: .*SIGABRT/);
+    },
+  );
+}
+
+for (const dtype of ['u32', 'f32'] as const) {
+  test.serial(
+    `a driver that ends the process in the sum of one ${dtype} key ends the child only`,
+    async (t) => {
+      const cache = newCache();
+      const kind = KINDS[dtypeInfo(dtype).kind];
+      const variables = { CLSORT_LAYER_ABORT: `reduce_once -DKIND=${kind}` };
+      t.regex(
+        (await sortOn(cache, { variables })).result,
+        /^UnsupportedError: cannot use QUALCOMM Adreno\(TM\): its driver ended a process that built and ran kernels \(SIGABRT\)/,
+      );
+      t.like(verdictIn(cache), { ok: false });
     },
   );
 }

@@ -2,7 +2,8 @@
 //
 // - counts the references to live objects, and uses of released objects;
 // - fails, delays or corrupts a chosen call;
-// - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names;
+// - ends the process, or never returns, when a kernel is enqueued that CLSORT_LAYER_ABORT or CLSORT_LAYER_HANG names,
+//   such as 'scan', or 'scan -DKIND=2' for programs that were built with this option only;
 // - ends the process, or never returns, when a program is built whose source contains the text of
 //   CLSORT_LAYER_ABORT_BUILD or CLSORT_LAYER_HANG_BUILD;
 // - answers CL_INVALID_KERNEL, as Apple's driver does, when the kernel that CLSORT_LAYER_INVALID names is enqueued;
@@ -527,13 +528,30 @@ struct Through<&Dispatch::clEnqueueNDRangeKernel> {
     return target.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, waits, list, event);
   }
 
-  /** Whether a variable names this kernel. */
+  /** Whether a variable names this kernel, and the program has the option after the name, if there is one. */
   static bool Is(cl_kernel kernel, const char* variable) {
-    const char* wanted = std::getenv(variable);
+    const char* value = std::getenv(variable);
     char name[256] = "";
-    if (!wanted) return false;
+    if (!value) return false;
+    std::string_view wanted = value;
+    size_t end = wanted.find(' ');
     target.clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, sizeof name - 1, name, nullptr);
-    return std::string_view(name) == wanted;
+    if (wanted.substr(0, end) != name) return false;
+    return end == std::string_view::npos || IsBuiltWith(kernel, value + end + 1);
+  }
+
+  static bool IsBuiltWith(cl_kernel kernel, const char* option) {
+    cl_program program = nullptr;
+    cl_context context = nullptr;
+    cl_device_id device = nullptr;
+    target.clGetKernelInfo(kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr);
+    target.clGetKernelInfo(kernel, CL_KERNEL_CONTEXT, sizeof context, &context, nullptr);
+    target.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof device, &device, nullptr);
+    size_t bytes = 0;
+    target.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, 0, nullptr, &bytes);
+    std::string options(bytes, '\0');
+    target.clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_OPTIONS, bytes, options.data(), nullptr);
+    return options.find(option) != std::string::npos;
   }
 
   static cl_ulong LocalBytes(cl_command_queue queue, cl_kernel kernel) {
