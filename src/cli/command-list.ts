@@ -16,6 +16,10 @@ export const COMMANDS = {
     command: 'info <file>',
     describe: 'Print the format, dtype, count, range and order of a file of keys',
   },
+  stats: {
+    command: 'stats <in..>',
+    describe: 'Print range, mean, quantiles, distinct keys and order of files of keys',
+  },
   convert: { command: 'convert <in> [result]', describe: 'Convert a file of keys to another format' },
   concat: { command: 'concat <in..>', describe: 'Concatenate files of keys' },
   merge: { command: 'merge <in..>', describe: 'Merge sorted files of keys' },

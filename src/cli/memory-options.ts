@@ -4,20 +4,26 @@ import { normalize } from 'node:path';
 import { defaultMemory } from '../io/external/free-memory.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import { cannotCombine } from './option-errors.js';
-import type { BudgetArguments, MemoryArguments } from './options/memory.js';
+import type { BudgetArguments, MemoryArguments, SpillArguments } from './options/memory.js';
 
 /**
  * Reads the memory budget in bytes, the folder for temporary files, and whether to resume.
  *
  * @throws UsageError when `--memory` is malformed or `--tmp` is empty
  */
-export function readMemory({ memory, tmp, resume }: Omit<MemoryArguments, 'restart'>) {
+export const readMemory = ({ resume, ...spill }: Omit<MemoryArguments, 'restart'>) => ({
+  ...readSpill(spill),
+  resume,
+});
+
+/**
+ * Reads the memory budget in bytes and the folder for temporary files.
+ *
+ * @throws UsageError when `--memory` is malformed or `--tmp` is empty
+ */
+export function readSpill({ memory, tmp }: SpillArguments) {
   if (tmp === '') throw invalidArgument('--tmp', 'a folder', tmp);
-  return {
-    memory: readBudget({ memory }),
-    ...(tmp !== undefined && { tmp: normalize(tmp) }),
-    resume,
-  };
+  return { memory: readBudget({ memory }), ...(tmp !== undefined && { tmp: normalize(tmp) }) };
 }
 
 /**

@@ -1,11 +1,11 @@
-import { type FileProfile, profileKeys } from '../../io/checks/file-profile.js';
+import { profileKeys } from '../../io/checks/file-profile.js';
 import { linesOf } from '../../io/formats/axis.js';
 import { withInputs } from '../../io/formats/inputs.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
-import { numberText } from '../number-text.js';
 import type { InfoArguments } from '../options/info.js';
+import { orderOf, textOf } from '../profile-text.js';
 import { grouped } from '../table.js';
 
 export async function run(args: InfoArguments, console: Console): Promise<ExitCode> {
@@ -35,13 +35,4 @@ export async function run(args: InfoArguments, console: Console): Promise<ExitCo
     print(console, lines.join('\n'));
     return EXIT.ok;
   });
-}
-
-const textOf = (number: number | bigint | undefined): string | null =>
-  number === undefined ? null : numberText(number);
-
-/** Returns the order of the keys. Equal keys are in both orders and count as ascending. */
-function orderOf({ ascending, descending }: FileProfile): 'ascending' | 'descending' | null {
-  if (ascending) return 'ascending';
-  return descending ? 'descending' : null;
 }

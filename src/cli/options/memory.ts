@@ -5,8 +5,11 @@ export interface BudgetArguments {
   readonly memory: string | undefined;
 }
 
-export interface MemoryArguments extends BudgetArguments {
+export interface SpillArguments extends BudgetArguments {
   readonly tmp: string | undefined;
+}
+
+export interface MemoryArguments extends SpillArguments {
   readonly resume: boolean;
   readonly restart: boolean;
 }
@@ -20,15 +23,18 @@ export const withBudget = <T>(yargs: Argv<T>) =>
     describe: 'memory limit, such as 2G or 50%; default half of the free memory',
   });
 
+/** Adds --memory and --tmp. */
+export const withSpill = <T>(yargs: Argv<T>, folder = 'the folder of OUT') =>
+  withBudget(yargs).option('tmp', {
+    alias: 'T',
+    type: 'string',
+    nargs: 1,
+    describe: `folder for temporary files; default ${folder}`,
+  });
+
 /** Adds --memory, --tmp, --resume and --restart. */
 export const withMemory = <T>(yargs: Argv<T>) =>
-  withBudget(yargs)
-    .option('tmp', {
-      alias: 'T',
-      type: 'string',
-      nargs: 1,
-      describe: 'folder for temporary files; default the folder of OUT',
-    })
+  withSpill(yargs)
     .option('resume', {
       type: 'boolean',
       default: false,

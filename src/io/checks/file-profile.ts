@@ -3,7 +3,7 @@ import { type Dtype, type DtypeInfo, dtypeInfo, infinityBits, isHalf } from '../
 import { halfDecoder, keyValue } from '../../keys/value.js';
 import type { Lines } from '../formats/axis.js';
 import type { KeyReader } from '../formats/key-file.js';
-import { OrderScan } from './order-scan.js';
+import { type Descent, OrderScan } from './order-scan.js';
 
 /** Properties of the keys of a file. */
 export interface FileProfile {
@@ -15,6 +15,8 @@ export interface FileProfile {
   /** Whether keys are in total order of their bits, NaNs last; both fields are true when all keys are equal. */
   readonly ascending: boolean;
   readonly descending: boolean;
+  /** The first key that makes the keys neither ascending nor descending; undefined when they are sorted. */
+  readonly disorder: Descent | undefined;
 }
 
 /**
@@ -24,20 +26,46 @@ export interface FileProfile {
  * @param lines for a matrix: the rows or columns that are sorted independently
  */
 export async function profileKeys(reader: KeyReader, lines?: Lines): Promise<FileProfile> {
-  const { dtype } = reader;
-  const info = dtypeInfo(dtype);
-  const order = { dtype, bits: [0, info.width] } as const;
-  const ascendingScan = new OrderScan(order, lines);
-  const descendingScan = new OrderScan({ ...order, descending: true }, lines);
-  const extremes = new KeyExtremes(dtype);
-  for await (const piece of reader.pieces()) {
-    ascendingScan.add(piece);
-    descendingScan.add(piece);
-    extremes.add(keyWords(piece, info));
+  const scan = new ProfileScan(reader.dtype, lines);
+  for await (const piece of reader.pieces()) scan.add(piece);
+  return scan.profile;
+}
+
+/** Computes the profile of keys that arrive in pieces. */
+export class ProfileScan {
+  readonly #info: DtypeInfo;
+  readonly #ascending: OrderScan;
+  readonly #descending: OrderScan;
+  readonly #extremes: KeyExtremes;
+
+  /**
+   * @param dtype dtype of the keys
+   * @param lines for a matrix: the rows or columns that are sorted independently
+   */
+  constructor(dtype: Dtype, lines?: Lines) {
+    this.#info = dtypeInfo(dtype);
+    const order = { dtype, bits: [0, this.#info.width] } as const;
+    this.#ascending = new OrderScan(order, lines);
+    this.#descending = new OrderScan({ ...order, descending: true }, lines);
+    this.#extremes = new KeyExtremes(dtype);
   }
-  const { minimum, maximum, nans } = extremes;
-  const [ascending, descending] = [!ascendingScan.descent, !descendingScan.descent];
-  return { n: ascendingScan.n, minimum, maximum, nans, ascending, descending };
+
+  /** Adds the next keys, as little-endian bytes. */
+  add(piece: Uint8Array): void {
+    this.#ascending.add(piece);
+    this.#descending.add(piece);
+    this.#extremes.add(keyWords(piece, this.#info));
+  }
+
+  get profile(): FileProfile {
+    const { minimum, maximum, nans } = this.#extremes;
+    const [rise, fall] = [this.#descending.descent, this.#ascending.descent];
+    const disorder = rise && fall && (rise.at > fall.at ? rise : fall);
+    return {
+      ...{ n: this.#ascending.n, minimum, maximum, nans },
+      ...{ ascending: !fall, descending: !rise, disorder },
+    };
+  }
 }
 
 /** The smallest and the largest key, and the number of NaNs. */
