@@ -5,10 +5,16 @@
  *
  *   UNIT_BYTES   1, 2, 4, 8 or 16
  *   UNITS        units of an element
+ *   INDEX_BITS   32 or 64: bits of an index
  */
 
-#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(GROUP_SIZE)
-# error "UNIT_BYTES, UNITS and GROUP_SIZE: set by src/primitives/gather.ts"
+#if !defined(UNIT_BYTES) || !defined(UNITS) || !defined(INDEX_BITS) || !defined(GROUP_SIZE)
+# error "UNIT_BYTES, UNITS, INDEX_BITS and GROUP_SIZE: set by src/primitives/gather.ts"
+#endif
+#if INDEX_BITS == 64
+typedef ulong index_t;
+#else
+typedef uint index_t;
 #endif
 #if UNIT_BYTES == 1
 typedef uchar unit_t;
@@ -28,13 +34,13 @@ typedef uint4 unit_t;
         (out)[(i) * UNITS + unit] = (from) < (length) ? (in)[(from) * UNITS + unit] : (unit_t)(0);
 #define REPORT_OUTSIDE(result_words, from, length) \
     if ((from) >= (length))                        \
-        atomic_max(result_words, (uint)min((from) - (length) + 1, (ulong)0xffffffff));
+        atomic_max(result_words, (uint)min((from) - (length), (ulong)0xfffffffe) + 1);
 
 /* @param result_words  word `slot` is 0 before
  * @post  an index of `length` or more leaves its element zero: no work-item reads outside of `in`; result_words[slot] = by
  *        how much the largest index exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather(__global const unit_t *in, __global const uint *indices, __global unit_t *out, ulong n, ulong length,
+void gather(__global const unit_t *in, __global const index_t *indices, __global unit_t *out, ulong n, ulong length,
             __global uint *result_words, uint slot)
 {
     const ulong i = get_global_id(0);
@@ -45,7 +51,8 @@ void gather(__global const unit_t *in, __global const uint *indices, __global un
     REPORT_OUTSIDE(&result_words[slot], from, length)
 }
 
-#define ARRAY(number) __global const unit_t *in##number, __global const uint *indices##number, __global unit_t *out##number
+#define ARRAY(number) \
+    __global const unit_t *in##number, __global const index_t *indices##number, __global unit_t *out##number
 
 /* An element of an array whose groups start after `before`. Each array has its own code: selecting a parameter at
  * run time takes longer than an element. */
@@ -53,7 +60,7 @@ void gather(__global const unit_t *in, __global const uint *indices, __global un
     {                                                                         \
         const uint i = (group - (before)) * GROUP_SIZE + item;                \
         if (i < (count)) {                                                    \
-            const uint from = indices##number[i];                             \
+            const index_t from = indices##number[i];                          \
             GATHER(in##number, (ulong)from, out##number, (ulong)i, length)    \
             REPORT_OUTSIDE(&result_words[slot], (ulong)from, (ulong)(length)) \
         }                                                                     \

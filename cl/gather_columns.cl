@@ -1,8 +1,13 @@
 /* Rows of several columns: out[i] = in[index[i]] for each of up to 8 columns, whose elements have 1 to 16 bytes. */
 #include "common.clh"
 
-#ifndef GROUP_SIZE
-# error "GROUP_SIZE: work-items of a work-group, set by src/primitives/group.ts"
+#if !defined(INDEX_BITS) || !defined(GROUP_SIZE)
+# error "INDEX_BITS, 32 or 64: bits of an index; GROUP_SIZE: work-items of a work-group. Set by src/primitives"
+#endif
+#if INDEX_BITS == 64
+typedef ulong index_t;
+#else
+typedef uint index_t;
 #endif
 
 /* Shape of an element: its number of units, plus 256 times the bytes of a unit, which is moved at once. */
@@ -47,7 +52,7 @@ INLINE void move_element(__global const uchar *in, __global uchar *out, ulong fr
  * @post  as gather.cl: an index of `length` or more leaves its elements zero, and result_words[slot] = by how much the
  *        largest one exceeds length - 1, 0 if none does */
 __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
-void gather_columns(__global const uint *indices, ulong n, ulong length, uint columns, uint8 shapes,
+void gather_columns(__global const index_t *indices, ulong n, ulong length, uint columns, uint8 shapes,
                     __global uint *result_words, uint slot, COLUMN(0), COLUMN(1), COLUMN(2), COLUMN(3), COLUMN(4), COLUMN(5),
                     COLUMN(6), COLUMN(7))
 {
@@ -59,5 +64,5 @@ void gather_columns(__global const uint *indices, ulong n, ulong length, uint co
     const bool is_inside = from < length;
     move_element(OF_COLUMN(in), OF_COLUMN(out), from, i, is_inside, OF_COLUMN(shapes.s));
     if (!is_inside && column == 0)
-        atomic_max(&result_words[slot], (uint)min(from - length + 1, (ulong)0xffffffff));
+        atomic_max(&result_words[slot], (uint)min(from - length, (ulong)0xfffffffe) + 1);
 }

@@ -226,7 +226,8 @@ async function operations(noting: NotingDevice, device: Device): Promise<void> {
   for (let elementBytes = 1; elementBytes <= 16; elementBytes++) {
     await Gathers.of(device, elementBytes);
   }
-  await createGatherColumns(device);
+  for (const elementBytes of [4, 8]) await Gathers.of(device, elementBytes, 64);
+  for (const indexBits of [32, 64] as const) await createGatherColumns(device, indexBits);
 }
 
 /** Requests scans, compactions, reductions and histograms, and the verification of their results. */

@@ -63,6 +63,7 @@ export { type MergeManyOptions, mergeMany } from './sort/operations/merge-many/m
 export { argpartition } from './sort/operations/nth/argpartition.js';
 export { type NthOptions, nth } from './sort/operations/nth/nth.js';
 export { median, type QuantileOptions, quantile } from './sort/operations/nth/quantile.js';
+export type { PositionOptions } from './sort/operations/positions.js';
 export { reduce } from './sort/operations/reduce/reduce.js';
 export { reduceByKey } from './sort/operations/reduce-by-key/reduce-by-key.js';
 export { scan } from './sort/operations/scan/scan.js';

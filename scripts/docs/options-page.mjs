@@ -13,6 +13,7 @@ const TYPES = [
   ],
   ['AdvancedOptions', 'The option `advanced` of a sort holds parameters for measurements and tests:'],
   ['Into', 'Operations that make an array take one, too, which they fill instead.'],
+  ['PositionOptions', '`argsort`, `topK` and `searchSorted` take, besides:'],
   ['TopKOptions', '`topK` takes those of a sort but `descending`, and:'],
   ['NthOptions', '`nth`, `median` and `argpartition` sort few keys or none. They take, besides:'],
   ['QuantileOptions', '`quantile` takes these as well, and:'],

@@ -22,7 +22,7 @@ export interface GatherColumn {
 /** A gather of rows. */
 export interface GatherColumnsWork {
   readonly columns: readonly GatherColumn[];
-  /** n indices, u32. */
+  /** n indices, u32 or u64. */
   readonly indices: Buffer;
   readonly n: number;
   readonly length: number;
@@ -36,11 +36,15 @@ export interface GatherColumnsWork {
  * Complexity: one launch per 8 columns; each element is read and written once, with scattered reads. An index
  * beyond `length` gives zero bytes.
  *
+ * @param indexBits bits of an index
  * @returns a function that enqueues one gather; it throws UsageError for elements of no or more than 16 bytes
  * @throws BuildError
  */
-export async function createGatherColumns(device: Device): Promise<(work: GatherColumnsWork) => void> {
-  const shape = { KEY_BITS: 32, VALUE_BYTES: 0 };
+export async function createGatherColumns(
+  device: Device,
+  indexBits: 32 | 64 = 32,
+): Promise<(work: GatherColumnsWork) => void> {
+  const shape = { KEY_BITS: 32, VALUE_BYTES: 0, INDEX_BITS: indexBits };
   const { program, groupSize } = await buildForGroups(device, 'gather_columns.cl', ['gather_columns'], shape);
   return ({ columns, indices, n, length, slot }) => {
     const units = columns.map(({ elementBytes }) => accessBytesOf(elementBytes));

@@ -17,7 +17,7 @@ const MAX_ITEMS = 2 ** 31;
 export interface GatherWork {
   /** `length` elements. */
   readonly input: Buffer;
-  /** n indices, u32. */
+  /** n indices, u32 or u64. */
   readonly indices: Buffer;
   /** Holds n elements; not `input`. */
   readonly output: Buffer;
@@ -60,11 +60,16 @@ export class Gathers implements DeferredLaunches {
     this.#built = built;
   }
 
-  /** Compiles gathers of elements of 1 to 16 bytes. @throws UsageError, BuildError */
-  static of(device: Device, elementBytes: number): MaybePromise<Gathers> {
-    return created.get(device, String(elementBytes), async () => {
+  /**
+   * Compiles gathers of elements of 1 to 16 bytes.
+   *
+   * @param indexBits bits of an index
+   * @throws UsageError, BuildError
+   */
+  static of(device: Device, elementBytes: number, indexBits: 32 | 64 = 32): MaybePromise<Gathers> {
+    return created.get(device, `${elementBytes} ${indexBits}`, async () => {
       const unit = accessBytesOf(elementBytes);
-      const defines = { UNIT_BYTES: unit, UNITS: elementBytes / unit };
+      const defines = { UNIT_BYTES: unit, UNITS: elementBytes / unit, INDEX_BITS: indexBits };
       const kernels = ['gather', 'gather_each'];
       return new Gathers(device, await buildForGroups(device, 'gather.cl', kernels, defines));
     });

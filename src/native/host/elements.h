@@ -48,6 +48,30 @@ struct Keys : Elements {
   }
 };
 
+/** Positions of 4 or 8 bytes, and their width: two adjacent arguments. */
+struct Positions : Keys {
+  /** Like `Elements::Read`, for at least `count` positions. */
+  bool Read(Call& call, int i, size_t count) {
+    if (!Keys::Read(call, i)) return false;
+    if (width != sizeof(uint32_t) && width != sizeof(uint64_t))
+      return call.FailArgument(i, CL_INVALID_VALUE, "positions of 4 or 8 bytes", std::to_string(width));
+    return n >= count ||
+           call.FailArgument(i, CL_INVALID_VALUE, "at least " + std::to_string(count) + " elements", std::to_string(n));
+  }
+
+  /** Throws if a position of n elements does not fit. @return whether it does */
+  bool CanHold(Call& call, int i, size_t elements) const {
+    return width == sizeof(uint64_t) || elements <= UINT32_MAX ||
+           call.FailArgument(i, CL_INVALID_VALUE, "positions of 8 bytes", "positions of 4 bytes");
+  }
+
+  /** Calls `use` with a pointer to the positions. */
+  template <typename Use>
+  auto With(const Use& use) const {
+    return width == sizeof(uint64_t) ? use(as<uint64_t>()) : use(as<uint32_t>());
+  }
+};
+
 /** The words of a codec; those of the identity if they are not read. */
 struct CodecArgument {
   uint64_t words[kCodecWords] = {0, 0, 0, 0, 0, 0, ~uint64_t{0}};

@@ -25,8 +25,8 @@ constexpr size_t kGatherAhead = 32;
  *
  * @tparam kBytes bytes of an element; 0 if they are not known at compile time
  */
-template <size_t kBytes>
-void GatherSlice(Records from, const uint32_t* positions, size_t n, char* to) {
+template <size_t kBytes, typename Position>
+void GatherSlice(Records from, const Position* positions, size_t n, char* to) {
   const size_t each = kBytes ? kBytes : from.bytes;
   for (size_t i = 0; i < n; i++) {
     if (i + kGatherAhead < n) __builtin_prefetch(from.data + positions[i + kGatherAhead] * each);
@@ -40,12 +40,13 @@ void GatherSlice(Records from, const uint32_t* positions, size_t n, char* to) {
 }
 
 /** Like `GatherSlice`, on several threads. @param stops whether it may end early, which leaves the result incomplete */
-inline void Gather(const Records& from, const uint32_t* positions, size_t n, char* to, bool stops, Threads& threads) {
+template <typename Position>
+void Gather(const Records& from, const Position* positions, size_t n, char* to, bool stops, Threads& threads) {
   threads.For(SlicesOf(n), [&](size_t slice) {
     if (stops && threads.stopped()) return;
     const size_t first = slice * kSlice, count = std::min(kSlice, n - first);
     const auto gather = [&](auto constant) {
-      GatherSlice<decltype(constant)::value>(from, positions + first, count, to + first * from.bytes);
+      GatherSlice<decltype(constant)::value, Position>(from, positions + first, count, to + first * from.bytes);
     };
     switch (from.bytes) {
       case 1: return gather(std::integral_constant<size_t, 1>{});

@@ -14,41 +14,43 @@ using namespace host;
 
 constexpr size_t kWord = sizeof(uint32_t), kWide = sizeof(uint64_t);
 
-/** Arguments from 2: from, width, positions, to. */
+/** Arguments from 2: from, width, positions, their width, to. */
 struct GatherWork {
   static constexpr char kName[] = "hostGatherAsync";
   Keys from;
-  Elements positions, to;
+  Positions positions;
+  Elements to;
 
   bool Read(Call& call) {
-    return from.Read(call, 2) && positions.Read(call, 4, kWord) && to.Read(call, 5, from.width, positions.n);
+    return from.Read(call, 2) && positions.Read(call, 4, 0) && to.Read(call, 6, from.width, positions.n);
   }
   bool Run(Threads& threads) const {
     AdviseHugePages(to.memory.data, to.memory.bytes);
-    Gather({from.memory.data, from.n, from.width}, positions.as<uint32_t>(), positions.n, to.memory.data, true,
-           threads);
+    positions.With([&](const auto* at) {
+      Gather({from.memory.data, from.n, from.width}, at, positions.n, to.memory.data, true, threads);
+    });
     return true;
   }
 };
 
-/** Arguments from 2: keys, width, codec, selected, positions. */
+/** Arguments from 2: keys, width, codec, selected, positions, their width. */
 struct SelectWork {
   static constexpr char kName[] = "hostSelectAsync";
   Keys keys;
   CodecArgument codec;
-  Elements selected, positions;
+  Elements selected;
+  Positions positions;
 
   bool Read(Call& call) {
     if (!keys.Read(call, 2) || !codec.Read(call, 4) || !selected.Read(call, 5, keys.width)) return false;
-    if (selected.n > keys.n || keys.n > UINT32_MAX)
-      return call.Fail(CL_INVALID_VALUE, "expected at most as many results as keys, and fewer than 2^32 keys");
-    return positions.Read(call, 6, kWord, selected.n);
+    if (selected.n > keys.n) return call.Fail(CL_INVALID_VALUE, "expected at most as many results as keys");
+    return positions.Read(call, 6, selected.n) && positions.CanHold(call, 6, keys.n);
   }
   bool Run(Threads& threads) const {
     return ByWidth(keys.width, [&](auto key) {
       using Key = decltype(key);
-      return Selection<Key>(keys.as<Key>(), keys.n, codec.words, threads)
-          .Run(selected.n, selected.as<Key>(), positions.as<uint32_t>());
+      Selection<Key> selection(keys.as<Key>(), keys.n, codec.words, threads);
+      return positions.With([&](auto* at) { return selection.Run(selected.n, selected.as<Key>(), at); });
     });
   }
 };
@@ -161,24 +163,27 @@ struct RunLengthsWork {
   }
 };
 
-/** Arguments from 2: keys, width, codec, sorted keys, right, places. */
+/** Arguments from 2: keys, width, codec, sorted keys, right, places, their width. */
 struct SearchSortedWork {
   static constexpr char kName[] = "hostSearchSortedAsync";
   Keys keys;
   CodecArgument codec;
-  Elements sorted, places;
+  Elements sorted;
+  Positions places;
   bool right = false;
 
   bool Read(Call& call) {
     right = call.Bool(6);
     return keys.Read(call, 2) && codec.Read(call, 4) && sorted.Read(call, 5, keys.width) &&
-           places.Read(call, 7, kWord, keys.n);
+           places.Read(call, 7, keys.n) && places.CanHold(call, 7, sorted.n);
   }
   bool Run(Threads& threads) const {
     ByWidth(keys.width, [&](auto key) {
       using Key = decltype(key);
-      SearchSorted(Sorted<Key>{sorted.as<Key>(), sorted.n}, keys.as<Key>(), keys.n, codec.of(key), right,
-                   places.as<uint32_t>(), threads);
+      places.With([&](auto* to) {
+        SearchSorted(Sorted<Key>{sorted.as<Key>(), sorted.n}, keys.as<Key>(), keys.n, codec.of(key), right, to,
+                     threads);
+      });
     });
     return true;
   }

@@ -47,11 +47,11 @@ void ForPlaces(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec
 }
 
 /** Computes how many of `sorted` come before each key; with `right`, equal keys count as well. */
-template <typename Key>
+template <typename Key, typename Position>
 void SearchSorted(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool right,
-                  uint32_t* places, Threads& threads) {
+                  Position* places, Threads& threads) {
   ForPlaces(sorted, keys, n, codec, right, threads,
-            [&](size_t i, Key, size_t place) { places[i] = static_cast<uint32_t>(place); });
+            [&](size_t i, Key, size_t place) { places[i] = static_cast<Position>(place); });
 }
 
 /** Marks the keys that are among `sorted`; when inverted, the others. */

@@ -36,7 +36,8 @@ class Selection {
       : keys_(keys), n_(n), codec_(Codec<Key>::Whole(codec)), threads_(threads) {}
 
   /** @param k at most n @return whether there was enough memory */
-  bool Run(size_t k, Key* selected, uint32_t* positions) {
+  template <typename Position>
+  bool Run(size_t k, Key* selected, Position* positions) {
     if (k == 0) return true;
     Key limit = 0;
     if (!FindLimit(k, &limit)) return false;
@@ -150,7 +151,8 @@ class Selection {
   };
 
   /** Writes the keys below the limit and the first ones that equal it. @return whether there was enough memory */
-  bool Collect(Key limit, size_t k, Key* selected, uint32_t* positions) {
+  template <typename Position>
+  bool Collect(Key limit, size_t k, Key* selected, Position* positions) {
     std::unique_ptr<Part[]> parts(new (std::nothrow) Part[SlicesOf(n_)]);
     if (!parts) return false;
     ForSlices(n_, threads_, [&](size_t slice, size_t first, size_t last) {
@@ -187,7 +189,7 @@ class Selection {
           if (codes[i] >= limit && !takes_equal) continue;
           equal -= takes_equal;
           selected[to] = keys_[from + i];
-          positions[to++] = static_cast<uint32_t>(from + i);
+          positions[to++] = static_cast<Position>(from + i);
         }
       });
     });

@@ -77,8 +77,8 @@ struct VerifyWork {
     values.Read(call, 6, 0);
     value_bytes = call.SizeOr0(7);
     if (!call.ok()) return false;
-    if (call.Has(8) && value_bytes != 4 && !values.given)
-      return call.Fail(CL_INVALID_VALUE, "expected positions of 4 bytes");
+    if (call.Has(8) && value_bytes != 4 && value_bytes != 8 && !values.given)
+      return call.Fail(CL_INVALID_VALUE, "expected positions of 4 or 8 bytes");
     if (value_bytes > SIZE_MAX / (keys.n + 1)) return call.Fail(CL_INVALID_VALUE, "expected short values");
     if (values.given) values.Read(call, 6, keys.n * value_bytes);
     moved.Read(call, 8, keys.n * value_bytes);
@@ -107,7 +107,8 @@ struct VerifyWork {
  private:
   /** Returns the position of result i in the input; `SIZE_MAX` if it is not in the segment of i. */
   size_t PositionAt(size_t i, const SegmentCursor& segment) const {
-    const size_t position = KeyAt<uint32_t>(moved.data, i) + (from_segment ? segment.begin : 0);
+    const uint64_t own = value_bytes == 8 ? KeyAt<uint64_t>(moved.data, i) : KeyAt<uint32_t>(moved.data, i);
+    const uint64_t position = own + (from_segment ? segment.begin : 0);
     return position >= segment.begin && position < segment.end && position < keys.n ? position : SIZE_MAX;
   }
 

@@ -32,6 +32,8 @@ export interface TopShort {
 export interface ColumnKernels {
   /** Whether keys at given ranks are found sooner by digits than by a sort. */
   readonly selectsRanks: boolean;
+  /** Whether kernels also write positions as u64, so that columns may have 2^32 keys or more. */
+  readonly writesWidePositions: boolean;
   /** Runs a kernel that one operation defines. */
   run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): MaybePromise<R>;
   /** Replaces keys that are equal as numbers by equal bits: one NaN, and +0 for both zeros. */
@@ -45,11 +47,11 @@ export interface ColumnKernels {
   /**
    * Computes `to[i] = from[positions[i]]` for each element of `to`. Both columns have elements of the same size.
    *
-   * @param positions u32
+   * @param positions u32 or u64
    */
   gather(from: Column, positions: Column, to: Column): MaybePromise<void>;
   /**
-   * Gathers several columns of the same length at once, by unchecked positions. A position out of range results in zero
+   * Gathers several columns of the same length at once, by unchecked positions as u32 or u64. A position out of range results in zero
    * bytes.
    *
    * @returns a function that returns the largest position out of range, or undefined, after the wait

@@ -69,6 +69,7 @@ const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined =
 export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   readonly device: Device;
   readonly selectsRanks: boolean;
+  readonly writesWidePositions = false;
   readonly #tuningOverrides: Partial<PrimitiveTuning>;
 
   /**
@@ -111,6 +112,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   ): MaybePromise<() => number | undefined> {
     const [first, out] = [from[0] as Column, to[0] as Column];
     const where = { indices: bufferOf(positions), n: out.n, length: first.n };
+    const indexBits = positions.info.width === 64 ? 64 : 32;
     const checked = (gather: (slot: StatusSlot) => void): (() => number | undefined) => {
       const slot = StatusWords.zeroed(this.device); // nothing may wait between this and the kernel that writes to it
       gather(slot);
@@ -118,7 +120,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     };
     if (from.length === 1) {
       // The program for one column compiles faster.
-      const gathersReady = Gathers.of(this.device, first.info.bytes);
+      const gathersReady = Gathers.of(this.device, first.info.bytes, indexBits);
       const [input, output] = [bufferOf(first), bufferOf(out)];
       return chain(gathersReady, (gathers) =>
         checked((slot) => gathers.enqueue({ input, output, ...where, slot })),
@@ -129,7 +131,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       output: bufferOf(to[i] as Column),
       elementBytes: one.info.bytes,
     }));
-    return createGatherColumns(this.device).then((gather) =>
+    return createGatherColumns(this.device, indexBits).then((gather) =>
       checked((slot) => gather({ columns, ...where, slot })),
     );
   }

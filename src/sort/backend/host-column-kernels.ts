@@ -3,6 +3,7 @@ import { encodeRecords } from '../../keys/codec-records.js';
 import { infinityBits } from '../../keys/dtype.js';
 import type { KeyCodec } from '../../keys/key-codec.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
+import { UnsupportedError } from '../../util/errors.js';
 import { hostReduce } from '../host/host-primitives.js';
 import { hostScanBy } from '../host/host-scan.js';
 import { gatherSteps, sortSteps } from '../host/host-sort.js';
@@ -17,6 +18,7 @@ import { SELECTS_RANKS } from './policy.js';
 export class HostColumnKernels implements ColumnKernels {
   protected readonly signal: AbortSignal | undefined;
   readonly selectsRanks: boolean = SELECTS_RANKS.javascript;
+  readonly writesWidePositions = true;
 
   /** @param signal makes a kernel throw an AbortedError */
   constructor(signal: AbortSignal | undefined) {
@@ -64,7 +66,7 @@ export class HostColumnKernels implements ColumnKernels {
   }
 
   gather(from: Column, positions: Column, to: Column): Promise<void> {
-    const indices = u32Of(positions).subarray(0, to.n);
+    const indices = indicesOf({ ...positions, n: to.n });
     return this.#run(gatherSteps(wordsOf(from), indices, from.info.bytes, wordsOf(to)));
   }
 
@@ -265,7 +267,26 @@ function slice(of: Column, from: number, n: number): Column {
   return { ...of, n, place: byteRange(viewOf(of), from * bytes, (from + n) * bytes) };
 }
 
-export const u32Of = (column: Column): Uint32Array => wordsOf(column) as Uint32Array;
+/**
+ * Returns the memory of a column of u32.
+ *
+ * @throws UnsupportedError for u64: positions from 2^32 on exist in the addon only
+ */
+export function u32Of(column: Column): Uint32Array {
+  if (column.info.width === 64) {
+    throw new UnsupportedError(
+      'cannot process 2^32 keys or more in JavaScript. Use the addon and arrays that are not resizable',
+    );
+  }
+  return wordsOf(column) as Uint32Array;
+}
+
+/** Returns positions as u32. Those from 2^32 on become the largest number, which is not below any length. */
+function indicesOf(positions: Column): Uint32Array {
+  if (positions.info.width === 32) return u32Of(positions);
+  const wide = wordsOf(positions) as BigUint64Array;
+  return Uint32Array.from(wide, (one) => (one > 0xffff_ffffn ? 0xffff_ffff : Number(one)));
+}
 
 function append32(codes: Uint32Array, to: Uint32Array, shift: number): void {
   for (let i = 0; i < to.length; i++) to[i] = (to[i] as number) | ((codes[i] as number) << shift);

@@ -51,8 +51,8 @@ export class NativeColumnKernels extends HostColumnKernels {
 
   override async gather(from: Column, positions: Column, to: Column): Promise<void> {
     if (!(await isNative(to.n, from, positions, to))) return super.gather(from, positions, to);
-    const indices = wordsOf(positions).subarray(0, to.n);
-    return this.#run('hostGatherAsync', to.n, ...keysOf(from), indices, wordsOf(to));
+    const at = keysOf({ ...positions, n: to.n });
+    return this.#run('hostGatherAsync', to.n, ...keysOf(from), ...at, wordsOf(to));
   }
 
   override async segmentIds(begins: Column, ids: Column): Promise<void> {
@@ -71,7 +71,7 @@ export class NativeColumnKernels extends HostColumnKernels {
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
     if (!(await isNative(keys.n, keys, to.keys, to.positions))) return super.select(keys, codec, to);
-    const results = [wordsOf(to.keys), wordsOf(to.positions)];
+    const results = [wordsOf(to.keys), ...keysOf(to.positions)];
     return this.#run('hostSelectAsync', keys.n, ...encodedKeysOf(keys, codec), ...results);
   }
 

@@ -377,7 +377,7 @@ class Results implements ResultAllocator {
 
   allocateBeside(beside: Keys, dtype: Dtype, n: number, into?: Keys): ResultTarget<Keys> {
     if (into !== undefined) {
-      const kind = beside instanceof DeviceArray ? beside : new Uint32Array(0);
+      const kind = beside instanceof DeviceArray ? beside : newArray(dtype, 0);
       return this.#given(into, kind, { dtype, n });
     }
     if (beside instanceof DeviceArray) return this.#onDevice(dtype, n);

@@ -11,7 +11,13 @@ import type { CallContext, PendingSort } from '../backend/backend.js';
 import type { ColumnVerifier, DeferredVerdict } from '../backend/column-verifier.js';
 import type { Columns } from '../backend/columns.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { addSpans, assertNotDetached, detachErrorOr, type Span } from '../model/array-assertions.js';
+import {
+  addSpans,
+  assertNotDetached,
+  detachErrorOr,
+  MAX_INDICES,
+  type Span,
+} from '../model/array-assertions.js';
 import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
 import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
@@ -421,7 +427,9 @@ export class Call {
     if (job.segments) return this.#sortWhole(job, request); // chunks would cut segments
     const { n } = job.keys;
     const limit = this.#context.backend.chunkLimit(request);
-    let chunk = Math.min(job.settings.tuning.chunk ?? Number.POSITIVE_INFINITY, limit);
+    const onDevice = Number.isFinite(limit);
+    const longest = onDevice && job.widePositions ? MAX_INDICES - 1 : limit;
+    let chunk = Math.min(job.settings.tuning.chunk ?? limit, limit, longest);
     for (;;) {
       try {
         return await (chunk >= n ? this.#sortWhole(job, request) : this.#sortInChunks(job, chunk));

@@ -44,6 +44,8 @@ export interface Task extends BreakEvenCall {
   again: boolean;
   /** Whether the call writes to an array of the caller. */
   readonly overwrites?: boolean;
+  /** Whether devices cannot run the call, so that the host engine does unless a device was requested. */
+  readonly needsHost?: boolean;
   /** Runs the call on several devices, each through its own session. */
   shared?: (() => Promise<unknown>) | undefined;
   /** The job and the caller's result, for a call that is a single sort. */
@@ -258,10 +260,12 @@ export class Calls {
    * Selects the session of a call of n keys: the host engine below the break-even size, or while the device compiles the
    * program of a sort; the device otherwise. Options that only devices support keep the call on the device.
    */
-  sessionFor(task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost' | 'sort' | 'overwrites'>): Session {
+  sessionFor(
+    task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost' | 'sort' | 'overwrites' | 'needsHost'>,
+  ): Session {
     const host = this.#breakEvenHost;
     if (!host || !task.onHost || needsDevice(task.settings)) return this.#session;
-    if (task.n < host.below(task)) return host.session;
+    if (task.needsHost || task.n < host.below(task)) return host.session;
     const job = task.overwrites ? undefined : task.sort?.job;
     return job && this.#sortsBeforeCompiled(job) ? host.whileCompiling : this.#session;
   }
@@ -272,7 +276,7 @@ export class Calls {
    */
   #sortsBeforeCompiled(job: SortJob): boolean {
     const { backend } = this.#session;
-    const bytes = byteLengthOf(job.keys) + (job.moved ? valueBytesOf(job) : 0);
+    const bytes = byteLengthOf(job.keys) + valueBytesOf(job);
     if (backend.lost || bytes > MAX_BYTES_WHILE_COMPILING) return false;
     const plan = firstPlan(backend, job);
     if (!plan || backend.isReady(plan)) return false;

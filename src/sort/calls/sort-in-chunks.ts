@@ -24,7 +24,7 @@ export async function sortInChunks(
 ): Promise<void> {
   const { keys, settings, sorted, moved } = job;
   const { n, info } = keys;
-  const values = moved && (job.values ?? positionsOf(n));
+  const values = moved && (job.values ?? positionsOf(job));
   const words = wordsOf(keys);
   const runKeys = emptyLike(words, n);
   const runValues = values && newBytes(n * values.bytes);
@@ -137,10 +137,22 @@ export function cutRuns(
   });
 }
 
-function positionsOf(n: number): Values<ArrayBufferView> {
+function positionsOf({ keys: { n }, widePositions: isWide }: HostJob): Values<ArrayBufferView> {
+  if (isWide) return { place: widePositions(n), bytes: 8 };
   const place = new Uint32Array(n);
   for (let i = 0; i < n; i++) place[i] = i;
   return { place, bytes: 4 };
+}
+
+/** Returns the numbers from 0 to n - 1 as u64. */
+export function widePositions(n: number): BigUint64Array {
+  const positions = new BigUint64Array(n);
+  const low = new Uint32Array(positions.buffer); // the low word of a number is the first
+  for (let i = 0; i < n; i++) {
+    low[2 * i] = i;
+    low[2 * i + 1] = i / 2 ** 32;
+  }
+  return positions;
 }
 
 const elements = (view: ArrayBufferView, unit: number, start: number, end: number): ArrayBufferView =>

@@ -24,7 +24,7 @@ export interface HostResult {
   /** Sorted keys; as many bytes as the input. */
   readonly sorted?: ArrayBufferView | undefined;
   readonly values?: Values<ArrayBufferView> | undefined;
-  /** Values in the order of their keys; without `values`, the positions as a Uint32Array. */
+  /** Values in the order of their keys; without `values`, the positions, with 4 or 8 bytes each. */
   readonly moved?: ArrayBufferView | undefined;
 }
 
@@ -83,7 +83,8 @@ export function* sortSteps(
       positions[i] = records[at] as number;
     }
   });
-  if (!values) return yield* copySteps(positions, moved);
+  if (!values)
+    return yield* moved.byteLength === 8 * n ? widenSteps(positions, moved) : copySteps(positions, moved);
   const isInPlace = values.place.buffer === moved.buffer;
   yield* gatherSteps(
     isInPlace ? bytesOf(values.place).slice() : values.place,
@@ -91,6 +92,15 @@ export function* sortSteps(
     values.bytes,
     moved,
   );
+}
+
+/** Copies numbers of 32 bits to an array of 64-bit numbers. */
+function* widenSteps(from: Uint32Array, to: ArrayBufferView): Steps {
+  const words = new Uint32Array(to.buffer, to.byteOffset, 2 * from.length); // the low word of a number is the first
+  yield* inSlices(from.length, (start, end) => {
+    words.fill(0, 2 * start, 2 * end);
+    for (let i = start; i < end; i++) words[2 * i] = from[i] as number;
+  });
 }
 
 const recordsOf = (records: Uint32Array, stride: number, first: number, last: number): Uint32Array =>

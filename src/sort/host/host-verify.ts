@@ -27,7 +27,8 @@ export function* verifySteps(
   const codec = keyCodec(keys.dtype, order);
   const window = order.bits ?? [0, keys.info.width];
   if (moved && !values) {
-    const positions = new Uint32Array(moved.buffer, moved.byteOffset, keys.n);
+    const Type = moved.byteLength === 8 * keys.n ? BigUint64Array : Uint32Array;
+    const positions = new Type(moved.buffer as ArrayBuffer, moved.byteOffset, keys.n);
     if (!(yield* areAllPositions(positions))) return { order: false, permutation: false };
     const gathered = emptyLike(keys.view, positions.length);
     yield* inSlices(keys.n, (start, end) => gatherWords(keys.view, positions, gathered, start, end));
@@ -43,7 +44,10 @@ export function* verifySteps(
   return { order: yield* isOrdered(output, codec, window), permutation: before.equals(after) };
 }
 
-function* areAllPositions(positions: Uint32Array): Steps<boolean> {
+/** Positions of 4 or 8 bytes. */
+type PositionArray = Uint32Array | BigUint64Array;
+
+function* areAllPositions(positions: PositionArray): Steps<boolean> {
   const seen = new Uint8Array(positions.length);
   for (let start = 0; start < positions.length; start += SLICE) {
     if (!areNewPositions(positions.subarray(start, start + SLICE), seen)) return false;
@@ -52,8 +56,9 @@ function* areAllPositions(positions: Uint32Array): Steps<boolean> {
   return true;
 }
 
-function areNewPositions(positions: Uint32Array, seen: Uint8Array): boolean {
-  for (const position of positions) {
+function areNewPositions(positions: PositionArray, seen: Uint8Array): boolean {
+  for (const each of positions) {
+    const position = Number(each);
     if (seen[position] !== 0) return false; // undefined if out of range
     seen[position] = 1;
   }
@@ -73,14 +78,14 @@ export function* areSame(a: ArrayBufferView, b: ArrayBufferView): Steps<boolean>
 
 function gatherWords(
   words: KeyWords,
-  positions: Uint32Array,
+  positions: PositionArray,
   gathered: KeyWords,
   start: number,
   end: number,
 ): void {
   // One type stands for all four, which are indexed alike.
   const [from, to] = [words as Uint32Array, gathered as Uint32Array];
-  for (let i = start; i < end; i++) to[i] = from[positions[i] as number] as number;
+  for (let i = start; i < end; i++) to[i] = from[Number(positions[i])] as number;
 }
 
 /** Whether codes never fall within the window, and positions, if given, rise where codes are equal. */
@@ -88,7 +93,7 @@ function* isOrdered(
   words: KeyWords,
   codec: KeyCodec,
   window: readonly [begin: number, end: number],
-  positions?: Uint32Array,
+  positions?: PositionArray,
 ): Steps<boolean> {
   return (yield* descentSteps(words, codec, window, positions)) === -1;
 }
@@ -102,7 +107,7 @@ export function firstDescent(
   words: KeyWords,
   codec: KeyCodec,
   window: readonly [begin: number, end: number],
-  positions?: Uint32Array,
+  positions?: PositionArray,
 ): number {
   return runSync(descentSteps(words, codec, window, positions));
 }
@@ -112,7 +117,7 @@ function* descentSteps(
   words: KeyWords,
   codec: KeyCodec,
   [begin, end]: readonly [begin: number, end: number],
-  positions?: Uint32Array,
+  positions?: PositionArray,
 ): Steps<number> {
   const stride = codeWordsOf(codec.dtype);
   const lowMask = windowMask(begin, end);
@@ -129,7 +134,7 @@ function* descentSteps(
       const at = start + i;
       if (high < lastHigh || (high === lastHigh && low < lastLow)) return at;
       if (positions && at > 0 && high === lastHigh && low === lastLow) {
-        if ((positions[at - 1] as number) > (positions[at] as number)) return at;
+        if ((positions[at - 1] as number | bigint) > (positions[at] as number | bigint)) return at;
       }
       lastLow = low;
       lastHigh = high;

@@ -43,10 +43,13 @@ export function assertSameLengths(counts: readonly number[]): void {
   throw invalidArgument('columns', 'columns of the same length', { text }, { type: InputError });
 }
 
-/** @throws UnsupportedError when 32 bits cannot represent all positions */
-export function assertIndexable(n: number): void {
+/**
+ * @param advice what the caller can do
+ * @throws UnsupportedError when 32 bits cannot represent all positions
+ */
+export function assertIndexable(n: number, advice = 'Process them in parts'): void {
   if (n >= MAX_INDICES) {
-    throw new UnsupportedError(`cannot process ${n} keys: positions and counts have 32 bits`);
+    throw new UnsupportedError(`cannot process ${n} keys: positions and counts have 32 bits. ${advice}`);
   }
 }
 

@@ -34,8 +34,10 @@ export interface SortJob<P extends Place = Place> {
   readonly settings: SortSettings;
   /** Destination of the sorted keys; omitted if only the values are wanted. */
   readonly sorted?: P;
-  /** Values that travel with the keys; by default, 32-bit positions do. */
+  /** Values that travel with the keys; by default, positions do. */
   readonly values?: Values<P>;
+  /** Whether positions have 8 bytes instead of 4. They are in host memory then: devices write 4 bytes. */
+  readonly widePositions?: boolean;
   /** Destination of the values or positions; omitted to sort keys alone. */
   readonly moved?: P;
   readonly segments?: JobSegments;
@@ -51,15 +53,22 @@ export const isHostJob = (job: SortJob): job is HostJob =>
   !(job.moved && isOnDevice(job.moved)) &&
   !(job.segments && areOffsetsOnDevice(job.segments));
 
-export const requestOf = ({ keys, settings, values, moved, segments }: SortJob): PlanRequest => ({
-  n: keys.n,
-  dtype: keys.dtype,
-  bits: bitWindow(settings.bits, keys.info),
-  valueBytes: values?.bytes ?? (moved ? 4 : 0),
-  algorithm: settings.algorithm,
-  ...(segments && { segments: segmentCountOf(segments), ...lengthBoundOf(segments) }),
-  parameters: chosenParameters(settings),
-});
+export const requestOf = (job: SortJob): PlanRequest => {
+  const { keys, settings, segments } = job;
+  return {
+    n: keys.n,
+    dtype: keys.dtype,
+    bits: bitWindow(settings.bits, keys.info),
+    valueBytes: movedBytesOf(job),
+    algorithm: settings.algorithm,
+    ...(segments && { segments: segmentCountOf(segments), ...lengthBoundOf(segments) }),
+    parameters: chosenParameters(settings),
+  };
+};
+
+/** Returns the bytes that move with each key: those of its value or position; 0 without. */
+export const movedBytesOf = ({ values, moved, widePositions }: SortJob): number =>
+  values?.bytes ?? (moved ? (widePositions ? 8 : 4) : 0);
 
 /** Returns the bytes of the values of a job, or of the positions that it generates. */
-export const valueBytesOf = ({ keys, values }: SortJob): number => keys.n * (values?.bytes ?? 4);
+export const valueBytesOf = (job: SortJob): number => job.keys.n * movedBytesOf(job);

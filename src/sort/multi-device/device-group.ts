@@ -4,10 +4,11 @@ import { type ClsortError, errorOfCode } from '../../util/errors.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { runWhileAttached, spansOf } from '../model/array-assertions.js';
-import { type Column, column } from '../model/column.js';
-import { type HostJob, isHostJob, type SortJob } from '../model/job.js';
+import { byteLengthOf, type Column, column } from '../model/column.js';
+import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type SortReport, sharedReport } from '../model/report.js';
+import { widenOnHost } from '../operations/positions.js';
 import { enqueueReduce } from '../operations/reduce/reduce.js';
 import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
@@ -60,8 +61,9 @@ export class DeviceGroup {
    * @returns the job for the group; undefined if one device sorts it, or if its memory is not all on the host
    */
   sharedJob(job: SortJob): HostJob | undefined {
-    const { keys, values, moved, settings } = job;
-    const bytes = keys.n * (keys.info.bytes + (moved ? (values?.bytes ?? 4) : 0));
+    const { keys, settings, widePositions } = job;
+    if (widePositions) return undefined; // the partition writes positions of 32 bits
+    const bytes = byteLengthOf(keys) + valueBytesOf(job);
     return keys.n > 0 && this.isWorthSharing(bytes, settings) && isHostJob(job) ? job : undefined;
   }
 
@@ -335,7 +337,9 @@ export class DeviceGroup {
     }
     const [bytes, k] = [keys.info.bytes, out.keys.n];
     copyBytes(byteRange(sorted, 0, k * bytes), out.keys.place as ArrayBufferView);
-    copyBytes(byteRange(moved, 0, k * 4), out.positions.place as ArrayBufferView);
+    const first = column('u32', k, moved);
+    if (out.positions.dtype === 'u64') await widenOnHost(first, out.positions, settings.signal);
+    else copyBytes(byteRange(moved, 0, k * 4), out.positions.place as ArrayBufferView);
   }
 
   /** Runs `one` on slices of the keys, each on its device, and returns the results in order. */

@@ -8,20 +8,16 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { CallScheduler } from '../calls/call-scheduler.js';
+import { widePositions } from '../calls/sort-in-chunks.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { hostSort } from '../host/host-sort.js';
-import {
-  assertDistinct,
-  assertIndexable,
-  assertOnePerKey,
-  runWhileAttached,
-  spanOf,
-} from '../model/array-assertions.js';
+import { assertDistinct, assertOnePerKey, runWhileAttached, spanOf } from '../model/array-assertions.js';
 import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
 import type { SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { ShardedArray, type ShardedArrayOwner } from '../model/sharded-array.js';
+import type { PositionDtype } from '../operations/arguments.js';
 import { enqueueReduce } from '../operations/reduce/reduce.js';
 import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { DeviceGroup } from './device-group.js';
@@ -136,13 +132,28 @@ export class ShardedArrays implements ShardedArrayOwner {
     });
   }
 
-  async argsort(keys: ShardedArray, settings: SortSettings): Promise<ShardedArray<'u32'>> {
+  async argsort<P extends PositionDtype>(
+    keys: ShardedArray,
+    settings: SortSettings,
+    dtype: P,
+  ): Promise<ShardedArray<P>> {
     const columns = this.#columnsOf(keys);
-    assertIndexable(keys.length);
     return this.#schedule([columns], async () => {
-      const [, moved] = await this.#order({ keys: columns, moved: 'u32' }, settings);
-      return moved as ShardedArray<'u32'>;
+      const positions = dtype === 'u64' ? await this.#positionsOf(columns) : undefined;
+      try {
+        const values = positions && { values: this.#columnsOf(positions) };
+        const [, moved] = await this.#order({ keys: columns, ...values, moved: dtype }, settings);
+        return moved as ShardedArray<P>;
+      } finally {
+        positions?.dispose();
+      }
     });
+  }
+
+  /** Creates the positions of elements as u64, on the devices of the elements. */
+  #positionsOf(columns: readonly Column[]): Promise<ShardedArray<'u64'>> {
+    const starts = startsOfParts(columns);
+    return this.#distribute('u64', starts, widePositions(starts.at(-1) as number));
   }
 
   async sortPairs<D extends Dtype, V extends Dtype>(
@@ -176,11 +187,12 @@ export class ShardedArrays implements ShardedArrayOwner {
     });
   }
 
-  async topK<D extends Dtype>(
+  async topK<D extends Dtype, P extends PositionDtype>(
     keys: ShardedArray<D>,
     k: number,
     settings: SortSettings,
-  ): Promise<{ keys: ArrayOf<D>; indices: Uint32Array }> {
+    positionDtype: P,
+  ): Promise<{ keys: ArrayOf<D>; indices: ArrayOf<P> }> {
     const columns = this.#columnsOf(keys);
     return this.#schedule([columns], async () => {
       const { bytes } = dtypeInfo(keys.dtype);
@@ -198,19 +210,26 @@ export class ShardedArrays implements ShardedArrayOwner {
           await call.copy(at, column('u32', few, top.indices));
           return () => undefined;
         });
-        const start = starts[m] as number;
-        for (let i = 0; i < few; i++) top.indices[i] = (top.indices[i] as number) + start;
         return top;
       });
       const n = tops.reduce((sum, { indices }) => sum + indices.length, 0);
-      const [all, positions] = [newArray(keys.dtype, n), new Uint32Array(n)];
+      const [all, positions] = [newArray(keys.dtype, n), newArray<PositionDtype>(positionDtype, n)];
       let at = 0;
-      for (const top of tops) {
+      for (const [m, top] of tops.entries()) {
         bytesOf(all).set(bytesOf(top.keys), at * bytes);
-        positions.set(top.indices, at);
-        at += top.indices.length;
+        for (const index of top.indices) {
+          const position = (starts[m] as number) + index;
+          positions[at++] = positions instanceof BigUint64Array ? BigInt(position) : position;
+        }
       }
-      return this.#firstOf(keys.dtype, column(keys.dtype, n, all), positions, Math.min(k, n), settings);
+      const found = this.#firstOf(
+        keys.dtype,
+        column(keys.dtype, n, all),
+        positions,
+        Math.min(k, n),
+        settings,
+      );
+      return found as { keys: ArrayOf<D>; indices: ArrayOf<P> };
     });
   }
 
@@ -218,14 +237,14 @@ export class ShardedArrays implements ShardedArrayOwner {
   #firstOf<D extends Dtype>(
     dtype: D,
     { n, info, place }: Column,
-    positions: Uint32Array,
+    positions: ArrayOf<PositionDtype>,
     k: number,
     { descending, nan, bits }: SortSettings,
-  ): { keys: ArrayOf<D>; indices: Uint32Array } {
+  ): { keys: ArrayOf<D>; indices: ArrayOf<PositionDtype> } {
     const sorted = newArray(dtype, n);
-    const moved = new Uint32Array(n);
+    const moved = positions.slice();
     const keys = { dtype, info, n, view: keyWords(place as ArrayBufferView, info) };
-    const values = { place: positions, bytes: 4 };
+    const values = { place: positions, bytes: positions.BYTES_PER_ELEMENT };
     hostSort(keys, { descending, nan, bits }, { sorted, values, moved });
     return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }

@@ -36,12 +36,17 @@ import { ShardedArray } from '../model/sharded-array.js';
 /** Keys of an operation that also supports sharded arrays: a typed array, device array or sharded array. */
 export type Shardable = Keys | ShardedArray;
 
-/** Positions as u32 (0-based), stored where the keys are: a Uint32Array, a device array or a sharded array. */
-export type Positions<K extends Shardable> = K extends DeviceArray
-  ? DeviceArray<'u32'>
+/** Dtypes of positions. */
+export type PositionDtype = 'u32' | 'u64';
+
+/**
+ * Positions (0-based), stored where the keys are: a Uint32Array or BigUint64Array, a device array or a sharded array.
+ */
+export type Positions<K extends Shardable, P extends PositionDtype = 'u32'> = K extends DeviceArray
+  ? DeviceArray<P>
   : K extends ShardedArray
-    ? ShardedArray<'u32'>
-    : Uint32Array;
+    ? ShardedArray<P>
+    : ArrayOf<P>;
 
 /** Result of `topK`: an array like the input, or a host array for a sharded array. */
 export type TopOf<K extends Shardable> = K extends ShardedArray<infer D> ? ArrayOf<D> : K;

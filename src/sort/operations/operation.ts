@@ -8,8 +8,9 @@ import type { Column } from '../model/column.js';
 import type { SortSettings } from '../model/options.js';
 import type { ShardedArray } from '../model/sharded-array.js';
 import type { HostBufferPool } from '../transfer/host-buffer-pool.js';
+import type { PositionDtype } from './arguments.js';
 
-/** First keys of an order, and their positions (u32). */
+/** First keys of an order, and their positions (u32, or u64 on the host engine). */
 export interface TopColumns {
   readonly keys: Column;
   readonly positions: Column;
@@ -25,18 +26,23 @@ interface SharedOperations {
 /** Operations on sharded arrays. */
 interface ShardedOperations {
   sort(keys: ShardedArray, settings: SortSettings): Promise<ShardedArray>;
-  argsort(keys: ShardedArray, settings: SortSettings): Promise<ShardedArray<'u32'>>;
+  argsort<P extends PositionDtype>(
+    keys: ShardedArray,
+    settings: SortSettings,
+    positions: P,
+  ): Promise<ShardedArray<P>>;
   sortPairs(
     keys: ShardedArray,
     values: ShardedArray,
     settings: SortSettings,
   ): Promise<{ keys: ShardedArray; values: ShardedArray }>;
   reduce(keys: ShardedArray, op: ReduceOp, settings: SortSettings): Promise<number | bigint>;
-  topK<D extends Dtype>(
+  topK<D extends Dtype, P extends PositionDtype>(
     keys: ShardedArray<D>,
     k: number,
     settings: SortSettings,
-  ): Promise<{ keys: ArrayOf<D>; indices: Uint32Array }>;
+    positions: P,
+  ): Promise<{ keys: ArrayOf<D>; indices: ArrayOf<P> }>;
 }
 
 /** The state of a Sorter that its operations use. */

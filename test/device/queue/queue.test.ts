@@ -11,6 +11,7 @@ forEachDevice((title, open) => {
     const program = await device.program('gather.cl', {
       UNIT_BYTES: 4,
       UNITS: 1,
+      INDEX_BITS: 32,
       GROUP_SIZE: 1,
     });
     const outside = device.allocatePersistent(4);

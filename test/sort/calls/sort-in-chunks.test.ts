@@ -1,8 +1,13 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { keyColumn } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { chunkLimit } from '../../../src/sort/backend/planner.js';
-import { cutRuns } from '../../../src/sort/calls/sort-in-chunks.js';
+import { cutRuns, sortInChunks, widePositions } from '../../../src/sort/calls/sort-in-chunks.js';
+import { hostSort } from '../../../src/sort/host/host-sort.js';
+import { nativeSort } from '../../../src/sort/host/native-sort.js';
+import { column, hostColumn } from '../../../src/sort/model/column.js';
+import { parseSortOptions } from '../../../src/sort/model/options.js';
 import type { SortReport } from '../../../src/sort/model/report.js';
 import { bitWindows, keysOf, SEED } from '../../distributions.js';
 import { pick, referenceArgsort } from '../../reference.js';
@@ -96,4 +101,33 @@ test('a chunk fits the largest allocation and the device memory', (t) => {
   t.is(limit(1e9, 12_000, false, 0), 900);
   t.is(limit(1e9, 12_000, true, 4), 1350);
   t.true(limit(2 ** 40, 2 ** 42, false, 0) > 2 ** 32);
+});
+
+test('positions of 8 bytes are the same in chunks, in JavaScript and in the addon', async (t) => {
+  const n = 1000;
+  for (const distribution of ['two', 'random-bits'] as const) {
+    const keys = keysOf('f64', distribution, n);
+    const narrow = new Uint32Array(n);
+    hostSort(keyColumn(keys), {}, { moved: narrow });
+    const expected = BigUint64Array.from(narrow, BigInt);
+
+    const [inJavaScript, inAddon, inChunks] = [0, 1, 2].map(() => new BigUint64Array(n).fill(~0n)) as [
+      BigUint64Array,
+      BigUint64Array,
+      BigUint64Array,
+    ];
+    hostSort(keyColumn(keys), {}, { moved: inJavaScript });
+    t.deepEqual(inJavaScript, expected);
+    await nativeSort(keyColumn(keys), {}, { moved: inAddon }, {});
+    t.deepEqual(inAddon, expected);
+    const job = { keys: column('f64', n, keys), settings: parseSortOptions({}), moved: inChunks };
+    await sortInChunks({ ...job, widePositions: true }, 300, async (part) =>
+      hostSort(hostColumn(part.keys), {}, part),
+    );
+    t.deepEqual(inChunks, expected);
+  }
+});
+
+test('wide positions count from 0', (t) => {
+  t.deepEqual(widePositions(3), BigUint64Array.of(0n, 1n, 2n));
 });

@@ -43,13 +43,16 @@ for (const [name, verifyWith] of Object.entries(ENGINES)) {
 
   test(`${name}: positions must each appear once, and rise where keys are equal`, async (t) => {
     const keys = keyColumn(Uint32Array.of(7, 7, 3));
-    t.deepEqual(await verify(keys, {}, { moved: Uint32Array.of(2, 0, 1) }), {
-      order: true,
-      permutation: true,
-    });
-    t.false((await verify(keys, {}, { moved: Uint32Array.of(2, 1, 0) })).order);
-    t.false((await verify(keys, {}, { moved: Uint32Array.of(2, 0, 0) })).permutation);
-    t.false((await verify(keys, {}, { moved: Uint32Array.of(2, 0, 9) })).permutation);
+    const narrow = (positions: number[]) => Uint32Array.from(positions);
+    const wide = (positions: number[]) => BigUint64Array.from(positions, BigInt);
+    for (const make of [narrow, wide]) {
+      const verifyPositions = (...positions: number[]) => verify(keys, {}, { moved: make(positions) });
+      t.deepEqual(await verifyPositions(2, 0, 1), { order: true, permutation: true });
+      t.false((await verifyPositions(2, 1, 0)).order);
+      t.false((await verifyPositions(2, 0, 0)).permutation);
+      t.false((await verifyPositions(2, 0, 9)).permutation);
+    }
+    t.false((await verify(keys, {}, { moved: wide([2, 2 ** 32, 1]) })).permutation);
   });
 
   test(`${name}: verification finds a value that moved with another key`, async (t) => {

@@ -17,6 +17,7 @@ import { SEARCH_SORTED } from '../../../src/sort/operations/search-sorted/search
 import { COMPACT } from '../../../src/sort/operations/select/selection.js';
 import { CONTAINS } from '../../../src/sort/operations/sets/contains.js';
 import { AbortedError } from '../../../src/util/errors.js';
+import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { type Distribution, keysOf } from '../../distributions.js';
 
 /** Around the smallest size of the addon and the sizes of one and several slices. */
@@ -74,6 +75,30 @@ async function agree(work: (kernels: ColumnKernels, make: Make) => Promise<unkno
   return Object.is(expected.result, got.result) && expected.outputs.every(same);
 }
 
+/** Work that writes positions to one output. */
+type WidePositions = (kernels: ColumnKernels, make: (n: number) => Column) => MaybePromise<void>;
+
+/** Whether the addon writes the same positions as u64 and as u32. */
+async function agreeWide(work: WidePositions): Promise<boolean> {
+  const run = async (dtype: 'u32' | 'u64') => {
+    let output: ArrayLike<number | bigint> = [];
+    const make = (n: number) => {
+      const made = newArray(dtype, n);
+      output = made;
+      return column(dtype, n, made);
+    };
+    await work(new NativeColumnKernels(undefined), make);
+    return output;
+  };
+  const [narrow, wide] = [await run('u32'), await run('u64')];
+  return (
+    Buffer.compare(
+      bytesOf(BigUint64Array.from(narrow, BigInt)),
+      bytesOf(BigUint64Array.from(wide, BigInt)),
+    ) === 0
+  );
+}
+
 /** Replaces NaNs by one: JavaScript does not specify which NaN a sum or a product results in. */
 async function oneNaN(keys: Column): Promise<void> {
   const copy = column(keys.dtype, keys.n, wordsOf(keys).slice());
@@ -114,6 +139,11 @@ for (const dtype of DTYPES) {
           const select = async (kernels: ColumnKernels, make: Make) =>
             kernels.select(keys, keyCodec(dtype, order), { keys: make(dtype, k), positions: make('u32', k) });
           t.true(await agree(select), `${k} of ${n} ${INPUTS[i % 3]} ${order.nan}`);
+          if (n < 2 ** 14) continue; // JavaScript writes u32 only
+          const to = column(dtype, k, newArray(dtype, k));
+          const selectWide: WidePositions = (kernels, make) =>
+            kernels.select(keys, keyCodec(dtype, order), { keys: to, positions: make(k) });
+          t.true(await agreeWide(selectWide), `wide ${k} of ${n} ${INPUTS[i % 3]} ${order.nan}`);
         }
       }
     }
@@ -214,6 +244,11 @@ for (const dtype of DTYPES) {
           const search = async (kernels: ColumnKernels, make: Make) =>
             kernels.run(SEARCH_SORTED, other, keys, { codec, right }, make('u32', n));
           t.true(await agree(search), `search ${what} ${right}`);
+          if (n < 2 ** 14) continue; // JavaScript writes u32 only
+          const places = await agreeWide((kernels, to) =>
+            kernels.run(SEARCH_SORTED, other, keys, { codec, right }, to(n)),
+          );
+          t.true(places, `wide search ${what} ${right}`);
         }
         const begins = column(
           'u32',

@@ -12,6 +12,7 @@ import { type Into, type PrimitiveOptions, requireOptionsObject } from '../../mo
 import {
   type Awaitable,
   assertSeparateOutput,
+  type PositionDtype,
   type Positions,
   parsePrimitive,
   readKeys,
@@ -32,7 +33,7 @@ export interface Gather {
    *     const [names, prices] = await sorter.gather([nameIds, amounts], await sorter.argsort(dates));
    *
    * @param values typed array or device array, or a promise of one; or a list of columns that have the same length
-   * @param indices positions as u32, as `argsort` returns them, in the same place as the values
+   * @param indices positions as u32 or u64, as `argsort` returns them, in the same place as the values
    * @param options `dtype` (not for a list), `signal`, `timeout`, `onWarning` and `into`
    * @returns one element for each index, in an array of the type of `values`; for a list, one such array for each
    *   column
@@ -42,13 +43,13 @@ export interface Gather {
    */
   gather<V extends Keys>(
     values: Awaitable<V>,
-    indices: Awaitable<Positions<V>>,
+    indices: Awaitable<Positions<V, PositionDtype>>,
     options?: PrimitiveOptions & Into<V>,
   ): Promise<V>;
   /** Gathers elements of several columns, which may have different dtypes. */
   gather<V extends readonly Keys[] | readonly []>(
     values: { readonly [I in keyof V]: Awaitable<V[I]> },
-    indices: Awaitable<Positions<Keys>>,
+    indices: Awaitable<Positions<Keys, PositionDtype>>,
     options?: PrimitiveOptions & Into<V>,
   ): Promise<V>;
 }
@@ -68,17 +69,17 @@ export interface Gather {
  */
 export function gather<V extends KeyArray>(
   values: V,
-  indices: Uint32Array,
+  indices: Uint32Array | BigUint64Array,
   options?: PrimitiveOptions & Into<V>,
 ): Promise<V>;
 export function gather<V extends readonly KeyArray[] | readonly []>(
   values: V,
-  indices: Uint32Array,
+  indices: Uint32Array | BigUint64Array,
   options?: PrimitiveOptions & Into<V>,
 ): Promise<V>;
 export function gather(
   values: KeyArray | readonly KeyArray[],
-  indices: Uint32Array,
+  indices: Uint32Array | BigUint64Array,
   options?: PrimitiveOptions & Into<KeyArray | readonly KeyArray[]>,
 ): Promise<KeyArray | readonly KeyArray[]> {
   return withSorter(
@@ -102,12 +103,14 @@ export const runGather: Run<Gather> = ({ calls, arrays: store }, values, indices
     const settings = parsePrimitive(rest);
     const inputs = arrays.map((array) => readKeys(store, array, settings));
     const by = readKeys(store, at, {});
-    if (by.dtype !== 'u32') throw invalidArgument('indices', 'u32', { text: by.dtype }, { type: InputError });
+    if (by.dtype !== 'u32' && by.dtype !== 'u64') {
+      throw invalidArgument('indices', 'u32 or u64', { text: by.dtype }, { type: InputError });
+    }
     const [first] = inputs;
     assertSameLengths(inputs.map(({ n }) => n));
     for (const array of arrays) {
       assertSamePlace('values and indices', array, at);
-      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as Uint32Array, 'values and indices');
+      if (!(array instanceof DeviceArray)) assertDisjoint(array, at as KeyArray, 'values and indices');
     }
     for (const [i, one] of into?.entries() ?? []) {
       for (const other of [...arrays, at, ...(into ?? []).slice(0, i)]) assertSeparateOutput(other, one);

@@ -33,6 +33,10 @@ export const sortCases: OperationCases = {
       const places = await sorter.argsort(input.keys, options.sort);
       return () => checkPositions(places, input, options);
     }),
+    checked('argsort-8', 'auto', async (sorter, input, options) => {
+      const places = await sorter.argsort(input.keys, { ...options.sort, positions: 'u64' });
+      return () => checkPositions(Uint32Array.from(places, Number), input, options);
+    }),
     checked('sortPairs', 'each', sortPairs(4)),
     checked('sortPairs-8', 'auto', sortPairs(8)),
     checked('sortInPlace', 'auto', async (sorter, input, options) => {

@@ -1,14 +1,14 @@
+import type { ArrayOf } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyCodec } from '../../../keys/key-codec.js';
-import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
-import { assertIndexable } from '../../model/array-assertions.js';
 import { type Column, column, isOnDevice } from '../../model/column.js';
 import { bitWindow, requireOptionsObject, type TopKOptions } from '../../model/options.js';
 import { ShardedArray } from '../../model/sharded-array.js';
 import {
   type Awaitable,
   assertTop,
+  type PositionDtype,
   type Positions,
   parse,
   readKeys,
@@ -19,8 +19,9 @@ import {
   unusableOption,
 } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
-import type { Run, TopColumns } from '../operation.js';
+import type { OperationContext, TopColumns } from '../operation.js';
 import { SELECT_SHARE } from '../policy.js';
+import { isBeyondU32, type PositionOptions, readPositions, writePositions } from '../positions.js';
 
 export interface TopK {
   /**
@@ -30,24 +31,24 @@ export interface TopK {
    * ones are taken. NaNs come last, or first with `nan: 'first'`. Above a break-even size, and if `k` is at most n / 4,
    * a radix select finds the keys before they are sorted. Otherwise all keys are sorted.
    *
-   * @param keys fewer than 2^32 keys: typed array, device array or sharded array, or a promise of one
+   * @param keys typed array, device array or sharded array, or a promise of one
    * @param k number of keys; all of them if there are fewer
-   * @param options `largest` (default `true`; `false` for the smallest keys), and the options of `sort` without
-   *   `descending` and `into`
-   * @returns `keys`, and `indices` as u32, where the input is; for a sharded array, on the host
+   * @param options `largest` (default `true`; `false` for the smallest keys), `positions` (default `'u32'`), and the
+   *   options of `sort` without `descending` and `into`
+   * @returns `keys`, and `indices` as u32 or u64, where the input is; for a sharded array, on the host
    * @throws UsageError when `k` is not a whole number
-   * @throws UnsupportedError for 2^32 keys or more
+   * @throws UnsupportedError for 2^32 keys or more without `positions: 'u64'`, and on a device
    * @throws the other errors of `sort`
    * @example
    * ```ts
    * const { keys, indices } = await sorter.topK(scores, 100);
    * ```
    */
-  topK<K extends Shardable>(
+  topK<K extends Shardable, P extends PositionDtype = 'u32'>(
     keys: Awaitable<K>,
     k: number,
-    options?: TopKOptions,
-  ): Promise<{ keys: TopOf<K>; indices: TopOf<Positions<K>> }>;
+    options?: TopKOptions & PositionOptions<P>,
+  ): Promise<{ keys: TopOf<K>; indices: TopOf<Positions<K, P>> }>;
 }
 
 /**
@@ -56,53 +57,63 @@ export interface TopK {
  *
  *     const { keys, indices } = await topK(scores, 100);
  *
- * @param keys typed array of fewer than 2^32 keys
+ * @param keys typed array
  * @param k number of keys; all of them if there are fewer
- * @param options `largest` (default `true`; `false` for the smallest keys), and the options of `sort` without
- *   `descending` and `into`
- * @returns `keys`, and `indices` as 32-bit numbers
+ * @param options `largest` (default `true`; `false` for the smallest keys), `positions` (default `'u32'`), and the
+ *   options of `sort` without `descending` and `into`
+ * @returns `keys`, and `indices`: a Uint32Array, or a BigUint64Array with `positions: 'u64'`
  * @throws UsageError when `k` is not a whole number
- * @throws UnsupportedError for 2^32 keys or more
+ * @throws UnsupportedError for 2^32 keys or more without `positions: 'u64'`, and on a device
  * @throws the other errors of `sort`
  */
-export function topK<K extends KeyArray>(
+export function topK<K extends KeyArray, P extends PositionDtype = 'u32'>(
   keys: K,
   k: number,
-  options?: TopKOptions,
-): Promise<{ keys: K; indices: Uint32Array }> {
-  return withSorter(options, (sorter: TopK, rest: TopKOptions) =>
-    sorter.topK<KeyArray>(keys, k, rest),
-  ) as Promise<{
+  options?: TopKOptions & PositionOptions<P>,
+): Promise<{ keys: K; indices: ArrayOf<P> }> {
+  return withSorter(options, (sorter: TopK, rest) =>
+    sorter.topK<KeyArray, P>(keys, k, rest),
+  ) as Promise<unknown> as Promise<{
     keys: K;
-    indices: Uint32Array;
+    indices: ArrayOf<P>;
   }>;
 }
 
-export const runTopK: Run<TopK> = ({ calls, arrays, group, shardedArrays }, keys, k, options) =>
-  calls.runWithInputs<{ keys: Keys; indices: Positions<Keys> }>([keys], (dependency) => {
+export const runTopK = (
+  { calls, arrays, group, shardedArrays }: OperationContext,
+  keys: Awaitable<Shardable>,
+  k: number,
+  options?: TopKOptions & PositionOptions,
+): Promise<never> =>
+  calls.runWithInputs([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const { largest = true, ...rest } = requireOptionsObject(options);
+    const { largest = true, positions, ...rest } = requireOptionsObject(options);
     assertTop(k, largest);
     const settings = parse({ ...rest, descending: largest });
     if ('descending' in rest) throw unusableOption('descending', "topK uses 'largest' instead");
     if (array instanceof ShardedArray) {
-      return shardedArrays().topK(array, k, shardedSettings(settings, array));
+      const dtype = readPositions(positions, array.length);
+      return shardedArrays().topK(array, k, shardedSettings(settings, array), dtype) as Promise<never>;
     }
     const input = readKeys(arrays, array, settings);
-    assertIndexable(input.n);
+    const dtype = readPositions(positions, input.n);
+    const needsHost = isBeyondU32(input.n);
     const count = Math.min(k, input.n);
     return arrays.withResults(async (make) => {
       const top = make.allocateLike(array, input.dtype, count);
-      const indices = make.allocateBeside(array, 'u32', count);
-      const result = { keys: top.result, indices: indices.result as Positions<Keys> };
+      const indices = make.allocateBeside(array, dtype, count);
+      const result = { keys: top.result, indices: indices.result } as never;
       if (count === 0) return result;
       const out = {
         keys: column(input.dtype, count, top.place),
-        positions: column('u32', count, indices.place),
+        positions: column(dtype, count, indices.place),
       };
-      const shared = group?.topK(input, out, settings);
-      await calls.execute({ ...taskOf('topK', input, settings, array, dependency), shared }, async (call) => {
-        await enqueueTopK(call, input, out);
+      const shared = needsHost ? undefined : group?.topK(input, out, settings);
+      const task = { ...taskOf('topK', input, settings, array, dependency), shared, needsHost };
+      await calls.execute(task, async (call) => {
+        await writePositions(call, input.n, out.positions, (to) =>
+          enqueueTopK(call, input, { ...out, positions: to }),
+        );
         return () => undefined;
       });
       return result;
@@ -112,12 +123,13 @@ export const runTopK: Run<TopK> = ({ calls, arrays, group, shardedArrays }, keys
 /**
  * Computes the first keys of the sorted order and their positions, as a stable sort of all keys would.
  *
- * @param out as many keys and positions (u32) as are wanted, at most as many as there are keys
+ * @param out as many keys and positions as are wanted, at most as many as there are keys
  */
 export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Promise<void> {
   const { n, dtype, info } = keys;
   const k = out.keys.n;
   const { columns, settings } = call;
+  const { dtype: positionDtype, info: position } = out.positions;
   const input = await call.bindInput(keys);
   const bits = bitWindow(settings.bits, info);
   const whole = bits[0] === 0 && bits[1] === info.width;
@@ -129,7 +141,10 @@ export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Pr
     await call.copy(found.positions, out.positions);
   };
   if (whole && k <= n * SELECT_SHARE && columns.prefersSelect(n)) {
-    const temporary = () => ({ keys: columns.temporary(dtype, k), positions: columns.temporary('u32', k) });
+    const temporary = () => ({
+      keys: columns.temporary(dtype, k),
+      positions: columns.temporary(positionDtype, k),
+    });
     const isDirect = !settings.verify && isOnDevice(out.keys.place) && isOnDevice(out.positions.place);
     const ranked = isDirect ? out : temporary();
     // A report describes a sort, and a requested algorithm has to sort.
@@ -143,13 +158,14 @@ export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Pr
     await call.sort({
       keys: selected.keys,
       sorted: found.keys.place,
-      values: { place: selected.positions.place, bytes: 4 },
+      values: { place: selected.positions.place, bytes: position.bytes },
       moved: found.positions.place,
     });
     return found === out ? undefined : verifyAndCopy(found);
   }
   const sorted = columns.temporary(dtype, n);
-  const positions = columns.temporary('u32', n);
-  await call.sort({ keys: input, sorted: sorted.place, moved: positions.place });
+  const positions = columns.temporary(positionDtype, n);
+  const widePositions = positionDtype === 'u64';
+  await call.sort({ keys: input, sorted: sorted.place, moved: positions.place, widePositions });
   await verifyAndCopy({ keys: { ...sorted, n: k }, positions: { ...positions, n: k } });
 }
