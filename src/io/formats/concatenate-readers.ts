@@ -2,7 +2,7 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import { DtypeError } from '../../util/errors.js';
 import { noInput } from '../streams/raw.js';
-import type { KeyReader } from './key-file.js';
+import type { FirstKeys, KeyReader } from './key-file.js';
 
 /**
  * Returns the first of several files after checking that all hold the same dtype.
@@ -48,6 +48,7 @@ export function concatenateReaders(readers: readonly KeyReader[]): KeyReader {
     async *pieces() {
       for (const reader of readers) yield* reader.pieces();
     },
+    first: concatenatedFirst(readers),
     async close() {
       await Promise.all(readers.map((reader) => reader.close()));
     },
@@ -71,6 +72,23 @@ function concatenatedReadAt(readers: readonly KeyReader[]): KeyReader['readAt'] 
       if (from < to) await readAt?.(into.subarray(from, to), from - begin);
       begin = end;
     }
+  };
+}
+
+/** Returns a `first` that finds the first keys of all files; undefined when one of the files has none. */
+function concatenatedFirst(readers: readonly KeyReader[]): KeyReader['first'] {
+  if (!readers.every(({ first }) => first)) return undefined;
+  return async (request) => {
+    let all: FirstKeys = { n: 0, values: new Uint8Array(0), positions: new Float64Array(0) };
+    for (const { first } of readers) {
+      const { n, values, positions } = await (first as NonNullable<typeof first>)(request);
+      all = {
+        n: all.n + n,
+        values: Buffer.concat([all.values, values]),
+        positions: Float64Array.of(...all.positions, ...positions.map((position) => position + all.n)),
+      };
+    }
+    return all;
   };
 }
 

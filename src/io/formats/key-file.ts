@@ -49,8 +49,29 @@ export interface KeyReader extends KeyFacts {
    * @throws FormatError when the data contradicts the header
    */
   pieces(): AsyncGenerator<Uint8Array>;
+  /**
+   * Finds the first keys in order, without passing the others on. Can be called once, instead of `pieces`. Undefined
+   * if the format reads all keys anyway.
+   *
+   * @throws FormatError when a key is null or the data contradicts the header
+   */
+  readonly first?: ((request: FirstKeysRequest) => Promise<FirstKeys>) | undefined;
   /** Closes the reader and its source. */
   close(): Promise<void>;
+}
+
+/** A request for the first `count` keys in order. Of equal keys, earlier ones come first. */
+export interface FirstKeysRequest {
+  readonly count: number;
+  readonly descending: boolean;
+  readonly nan: 'first' | 'last';
+}
+
+/** The first keys as little-endian bytes, in the order of their positions in the file. */
+export interface FirstKeys {
+  readonly n: number;
+  readonly values: Uint8Array;
+  readonly positions: Float64Array;
 }
 
 /** Options for opening a key file. They must agree with what the file states about itself. */

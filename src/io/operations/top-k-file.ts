@@ -14,6 +14,7 @@ import { withInputs } from '../formats/inputs.js';
 import { keyGroups } from '../formats/key-array.js';
 import type { KeyReader } from '../formats/key-file.js';
 import { inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
+import { MAX_FIRST_ROWS } from '../formats/tables/policy.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { withOutput } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
@@ -115,6 +116,21 @@ async function selectTop(
   if (maxKept < 1 || (reader.n !== undefined && k > maxKept)) throw tooManyKeys(k, job, keyBytes);
   const count = Math.max(Math.min(MAX_KEYS, maxKept), Math.min(k, maxKept));
   const options = { ...sortOptions({ nan, bits, verify }, context), dtype, largest } as TopKOptions;
+  if (reader.first && !verify && bits === undefined && k <= Math.min(maxKept, MAX_FIRST_ROWS)) {
+    const { n, values, positions } = await reader.first({
+      count: k,
+      descending: largest,
+      nan: nan ?? 'last',
+    });
+    assertNotAborted(context.signal);
+    const found = newArray(dtype, positions.length);
+    bytesOf(found).set(values);
+    const { keys, indices } = await sorter.topK<KeyArray>(found, k, options);
+    return {
+      n,
+      top: { keys, positions: Float64Array.from(indices as Uint32Array, (i) => positions[i] as number) },
+    };
+  }
   const best = async (keys: KeyArray): Promise<{ keys: KeyArray; indices: Uint32Array }> => {
     const found = await sorter.topK<KeyArray>(keys, k, options);
     return { keys: found.keys, indices: found.indices as Uint32Array };

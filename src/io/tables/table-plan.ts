@@ -85,6 +85,7 @@ async function planSubprocessTables(tables: readonly TableFile[], job: TableJob)
     keys: found.map(({ kind: _, ...key }) => key),
     distinct,
     head: firstRows(job),
+    trustsStatistics: !job.verify,
   };
   const reportColumns = columnReport(fields, { found, kept, distinct: distinct ?? undefined }, job);
   return { wanted, fields: written, metadata: table.metadata, target, text: undefined, reportColumns };

@@ -86,6 +86,9 @@ export class TableRows {
     for (const table of tables) {
       for await (const { rows, buffers } of this.#batchesOf(table)) {
         assertNotAborted(signal);
+        this.#n += rows;
+        onProgress?.({ phase: 'reading', done: this.#n, total: Number.isNaN(total) ? this.#n : total });
+        if (buffers.length === 0) continue; // all rows were left out
         const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
         const kept = (codeLengths as Uint8Array).length / Uint32Array.BYTES_PER_ELEMENT;
         const more = buffers.reduce((sum, { length }) => sum + length, 0) + kept * ORDER_BYTES;
@@ -94,8 +97,6 @@ export class TableRows {
           taken = 0;
         }
         taken += more;
-        this.#n += rows;
-        onProgress?.({ phase: 'reading', done: this.#n, total: Number.isNaN(total) ? this.#n : total });
         const { codes, rows: all, distinct } = this.#gathered;
         codes.add(codeLengths as Uint8Array, codeBytes as Uint8Array);
         all.add(rowLengths as Uint8Array, rowBytes as Uint8Array);

@@ -47,7 +47,7 @@ async function read({ format }: ReadMessage): Promise<void> {
   const { fields, rows, metadata, batches } = await READERS[format]();
   send({ is: 'table', fields, rows, metadata });
   let sent = 0;
-  for await (const batch of batches(message(['rows', 'columns']))) {
+  for await (const batch of batches(message(['rows', 'columns', 'first keys']))) {
     writeFrame(FD.out, { batch });
     sent += batch.rows;
   }

@@ -3,7 +3,15 @@ import { DTYPES, dtypeInfo } from '../../../keys/dtype.js';
 import { FormatError } from '../../../util/errors.js';
 import type { Output } from '../../streams/output.js';
 import type { Source } from '../../streams/raw.js';
-import type { KeyFacts, KeyReader, KeyWriter, ReadRequest, WriteOptions } from '../key-file.js';
+import type {
+  FirstKeys,
+  FirstKeysRequest,
+  KeyFacts,
+  KeyReader,
+  KeyWriter,
+  ReadRequest,
+  WriteOptions,
+} from '../key-file.js';
 import { BATCH_ROWS } from './protocol.js';
 import { type SelectedColumn, selectColumn } from './select-column.js';
 import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
@@ -44,6 +52,7 @@ export async function openKeyColumn(
       column: columns[wanted.index]?.name,
       plainAt: undefined,
       pieces: () => piecesOf(table, wanted),
+      first: (request) => firstKeysOf(table, wanted, request),
       close: () => table.close(),
     };
   } catch (error) {
@@ -68,8 +77,36 @@ async function* piecesOf(table: TableFile, { index, dtype }: SelectedColumn): As
     }
     if (nulls === 0) yield values;
   }
-  if (nulls === 0) return;
-  throw new FormatError(
+  if (nulls > 0) throw nullKeys(name, nulls, first);
+}
+
+async function firstKeysOf(
+  table: TableFile,
+  { index }: SelectedColumn,
+  { count: head, ...order }: FirstKeysRequest,
+): Promise<FirstKeys> {
+  const key = { index, nulls: 'last', ...order } as const;
+  const found: Uint8Array[] = [];
+  let n = 0;
+  for await (const { rows, buffers } of table.batches({
+    is: 'first keys',
+    key,
+    head,
+    trustsStatistics: true,
+  })) {
+    n += rows;
+    found.push(...buffers);
+  }
+  const [values = NO_BYTES, positions = NO_BYTES, facts = NO_BYTES] = found;
+  const [nulls = 0, first = 0] = float64s(facts);
+  if (nulls > 0) throw nullKeys(table.name, nulls, first);
+  return { n, values, positions: float64s(positions) };
+}
+
+const float64s = (bytes: Uint8Array): Float64Array => new Float64Array(bytes.slice().buffer);
+
+function nullKeys(name: string, nulls: number, first: number): FormatError {
+  return new FormatError(
     `cannot read the keys of ${name}: ${nulls === 1 ? 'a value is' : `${nulls} values are`} null, the ` +
       `first in row ${first} (from 0). Remove or complete these rows first`,
     { details: { path: name, nulls, first } },

@@ -64,6 +64,8 @@ export interface RowsMessage {
   readonly distinct: readonly number[] | null;
   /** Rows that cannot be among this number of first rows in order are left out. Default: none. */
   readonly head?: number | undefined;
+  /** Whether statistics of the file may exclude rows from the first ones without reading them. Default: false. */
+  readonly trustsStatistics?: boolean | undefined;
 }
 
 /**
@@ -75,7 +77,18 @@ export interface ColumnsMessage {
   readonly columns: readonly number[];
 }
 
-export type WantedBatches = RowsMessage | ColumnsMessage;
+/**
+ * Requests the first keys in order of a numeric column without nulls. The reply consists of batches, of which the last
+ * has three buffers, and an `end`. The buffers are little-endian values, in the order of their rows; the numbers of these
+ * rows (f64); and the number of nulls and the row of the first null (f64).
+ */
+export interface FirstKeysMessage extends Pick<RowsMessage, 'trustsStatistics'> {
+  readonly is: 'first keys';
+  readonly key: WantedKey;
+  readonly head: number;
+}
+
+export type WantedBatches = RowsMessage | ColumnsMessage | FirstKeysMessage;
 
 /**
  * Opens the file for writing. Batches and an `end` follow; the reply is an `end`. Buffers of a batch: rows, or for

@@ -91,29 +91,45 @@ function fixedCodes(
 
 type PutCode = (i: number, to: Uint8Array, at: number) => void;
 
-/** Returns the codes of numbers of a dtype, which are encoded once per batch. */
+/** Returns the codes of numbers of a dtype. The first one encodes all numbers of the batch. */
 function numberCodes(
-  { memory, offset }: Cells,
+  cells: Cells,
   dtype: Extract<KeyKind, { as: 'number' }>['dtype'],
   { descending, nan }: KeyOrder,
   rows: number,
 ): PutCode {
   const info = dtypeInfo(dtype);
   const width = info.bytes;
-  const plain = new Uint8Array(rows * width);
-  for (let i = 0; i < rows; i++) {
-    const from = offset?.(i) ?? i * width;
-    for (let k = 0; k < width; k++) plain[i * width + k] = memory?.[from + k] as number;
-  }
   const stride = codeWordsOf(info);
-  const codes = new Uint32Array(rows * stride);
-  encodeRecords(keyWords(plain, info), codes, stride, keyCodec(dtype, { descending, nan }));
+  const encoded = (): Uint32Array => {
+    const codes = new Uint32Array(rows * stride);
+    const plain = contiguous(cells, width, rows);
+    encodeRecords(keyWords(plain, info), codes, stride, keyCodec(dtype, { descending, nan }));
+    return codes;
+  };
+  let codes: Uint32Array | undefined;
   return (i, to, at) => {
+    codes ??= encoded();
     for (let k = 0; k < width; k++) {
       const byte = width - 1 - k;
       to[at + k] = (codes[i * stride + (byte >> 2)] as number) >>> (8 * (byte & 3));
     }
   };
+}
+
+/** Returns the values of cells of fixed length without gaps. */
+function contiguous(
+  { memory, offset }: Pick<Cells, 'memory' | 'offset'>,
+  width: number,
+  rows: number,
+): Uint8Array {
+  if (memory && !offset) return memory.subarray(0, rows * width);
+  const plain = new Uint8Array(rows * width);
+  for (let i = 0; i < rows; i++) {
+    const from = offset?.(i) ?? 0;
+    for (let k = 0; k < width; k++) plain[i * width + k] = memory?.[from + k] as number;
+  }
+  return plain;
 }
 
 /** Returns the codes of integers of any width or of fixed-length bytes. */

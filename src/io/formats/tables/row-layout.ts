@@ -10,6 +10,8 @@ import { fixedBytes, type TableType } from './table-type.js';
 export interface Cells {
   readonly type: TableType;
   isNull(i: number): boolean;
+  /** False if no cell is null. */
+  readonly hasNulls?: false;
   /**
    * Types of fixed length: the little-endian bytes of cell `i` are at `offset` in `memory`, contiguous by default.
    * Types of variable length: `bytes` returns them.

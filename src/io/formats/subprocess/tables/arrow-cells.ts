@@ -84,7 +84,12 @@ export class ArrowBatch {
         return { type, isNull, bytes: (i) => data.subarray(ends[i], ends[i + 1]) };
       }
       default:
-        return { type, isNull, ...this.#values(field.type, type, isNull, rows) };
+        return {
+          type,
+          isNull,
+          ...(bits ? {} : { hasNulls: false }),
+          ...this.#values(field.type, type, isNull, rows),
+        };
     }
   }
 

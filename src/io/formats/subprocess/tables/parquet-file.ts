@@ -2,11 +2,13 @@
 import type { Field } from 'apache-arrow';
 import { FormatError } from '../../../../util/errors.js';
 import { optionalPackage } from '../../../../util/optional-package.js';
+import { fixedBytes, type TableType } from '../../tables/table-type.js';
 import { ArrowFile, type ArrowPackage, loadArrow } from '../arrow-file.js';
 import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
-import type { FoundField } from '../protocol.js';
-import { ParquetFooter } from './parquet-footer.js';
+import { BATCH_ROWS, type FoundField } from '../protocol.js';
+import { ParquetFooter, type RowGroup } from './parquet-footer.js';
 import { parquetField, prepareSchema } from './parquet-schema.js';
+import type { LeafStatistics } from './parquet-statistics.js';
 
 type Stream<T> = ReadableStream<T>;
 
@@ -16,12 +18,18 @@ export interface Batches {
   intoIPCStream(): Uint8Array;
 }
 
+/** The rows to read: `limit` rows of some row groups from row `offset` on. Default: all. */
+export interface RowRange {
+  readonly rowGroups?: readonly number[];
+  readonly offset?: number;
+  readonly limit?: number;
+}
+
 interface ParquetFile {
   read(options: { readonly limit: number }): Promise<Batches>;
-  stream(options: {
-    readonly batchSize: number;
-    readonly columns?: readonly string[];
-  }): Promise<Stream<Batches>>;
+  stream(
+    options: RowRange & { readonly batchSize: number; readonly columns?: readonly string[] },
+  ): Promise<Stream<Batches>>;
 }
 
 /** Options for writing a file. */
@@ -42,10 +50,12 @@ export interface ParquetPackage {
   transformParquetStream(batches: Stream<Batches>, properties: object): Promise<Stream<Uint8Array>>;
 }
 
+const ANY_TYPE: TableType = { is: 'null' };
+
 const PACKAGE: string = 'parquet-wasm';
 
 /** Maximum number of rows per batch, which limits its memory also for long texts. */
-const BATCH_ROWS = 2 ** 14;
+const TEXT_BATCH_ROWS = 2 ** 14;
 
 /** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */
 export const ARROW_SCHEMA = 'ARROW:schema';
@@ -98,6 +108,8 @@ export class ParquetTable {
   readonly fields: readonly FoundField[];
   readonly rows: number;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly rowGroups: readonly RowGroup[];
+  readonly #leaves: readonly number[];
   readonly #file: ParquetFile;
   readonly #schema: readonly Field[];
 
@@ -105,6 +117,7 @@ export class ParquetTable {
     arrow: ArrowPackage,
     file: ParquetFile,
     schema: readonly Field[],
+    footer: ParquetFooter,
     facts: Pick<ParquetTable, 'fields' | 'rows' | 'metadata'>,
   ) {
     this.arrow = arrow;
@@ -113,6 +126,12 @@ export class ParquetTable {
     this.fields = facts.fields;
     this.rows = facts.rows;
     this.metadata = facts.metadata;
+    this.rowGroups = footer.rowGroups;
+    let leaves = 0;
+    this.#leaves = footer.columns.map((column) => {
+      leaves += column.leaves.length;
+      return leaves - column.leaves.length;
+    });
   }
 
   /**
@@ -136,7 +155,7 @@ export class ParquetTable {
     if (schema.length !== columns.length) throw new FormatError('its columns differ from its schema');
     const hints = hint === undefined ? [] : hintsOf(arrow, hint, columns.length);
     const fields = columns.map((column, i) => parquetField(arrow, column, schema[i] as Field, hints[i]));
-    return new ParquetTable(arrow, file, schema, { fields, rows, metadata: others });
+    return new ParquetTable(arrow, file, schema, footer, { fields, rows, metadata: others });
   }
 
   /**
@@ -145,14 +164,16 @@ export class ParquetTable {
    * @param columns  indices of the columns in the file
    * @throws FormatError when the file is damaged
    */
-  async *batches(columns: readonly number[]): AsyncGenerator<ParquetBatch> {
+  async *batches(columns: readonly number[], range: RowRange = {}): AsyncGenerator<ParquetBatch> {
     const all = [...this.fields.keys()];
     const chosen = all.filter((i) => columns.includes(i));
     const isSelection = chosen.length > 0 && chosen.every((i) => this.#isSelectable(i));
     const places = isSelection ? chosen : all;
     const schema = places.map((i) => this.#schema[i] as Field);
     const names = places.map((i) => this.fields[i]?.name as string);
-    const options = { batchSize: BATCH_ROWS, ...(isSelection && { columns: names }) };
+    const isFixed = places.every((i) => fixedBytes(this.fields[i]?.type ?? ANY_TYPE) !== undefined);
+    const batchSize = isFixed ? BATCH_ROWS : TEXT_BATCH_ROWS;
+    const options = { ...range, batchSize, ...(isSelection && { columns: names }) };
     const reader = (await runDecoder(() => this.#file.stream(options))).getReader();
     for (;;) {
       const { value: batch } = await runDecoder(() => reader.read());
@@ -160,6 +181,11 @@ export class ParquetTable {
       const file = new ArrowFile(this.arrow, memorySource(batch.intoIPCStream()));
       yield { file, schema, places };
     }
+  }
+
+  /** Returns the statistics of a column that is not nested in a row group. */
+  statistics(group: RowGroup, column: number): LeafStatistics {
+    return group.statistics(this.#leaves[column] as number);
   }
 
   /**

@@ -1,6 +1,7 @@
 /** The footer metadata of a Parquet file: schema and key-value metadata. Runs in the subprocess. */
 import { FormatError } from '../../../../util/errors.js';
 import type { ByteSource } from '../byte-source.js';
+import type { LeafStatistics } from './parquet-statistics.js';
 import { decodeStruct, encodeStruct, type Struct, THRIFT, type ThriftValue } from './thrift.js';
 
 /** Physical types, in the order of their numbers. */
@@ -17,7 +18,7 @@ export const PHYSICAL = [
 export type Physical = (typeof PHYSICAL)[number];
 
 /** Thrift field numbers. */
-const FILE = { schema: 2, rows: 3, rowGroups: 4, keyValues: 5 } as const;
+const FILE = { schema: 2, rows: 3, rowGroups: 4, keyValues: 5, orders: 7 } as const;
 const ELEMENT = {
   type: 1,
   bytes: 2,
@@ -28,9 +29,13 @@ const ELEMENT = {
   precision: 8,
   logical: 10,
 } as const;
-const GROUP = { columns: 1 } as const;
+const GROUP = { columns: 1, rows: 3 } as const;
 const CHUNK = { metadata: 3, offsetIndex: 4, columnIndexLength: 7 } as const;
 const COLUMN = { type: 1, statistics: 12 } as const;
+/** The older minimum and maximum are left out: they were compared as signed bytes. */
+const STATISTICS = { nulls: 3, max: 5, min: 6 } as const;
+/** The only order of columns so far: that of their type. */
+const TYPE_ORDER = 1;
 const KEY_VALUE = { key: 1, value: 2 } as const;
 const TIME = { isUtc: 1, unit: 2 } as const;
 
@@ -114,6 +119,11 @@ function structsAt(struct: Struct, id: number): readonly Struct[] {
   return value.items.flatMap((item) => ('fields' in item ? [item.fields] : []));
 }
 
+function bytesAt(struct: Struct | undefined, id: number): Uint8Array | undefined {
+  const value = struct?.get(id);
+  return value && 'bytes' in value ? value.bytes : undefined;
+}
+
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function textAt(struct: Struct, id: number): string {
@@ -138,6 +148,13 @@ export interface Leaf {
 export interface ParquetColumn {
   readonly name: string;
   readonly leaves: readonly Leaf[];
+}
+
+/** A row group. */
+export interface RowGroup {
+  readonly rows: number;
+  /** Returns the statistics of a leaf column, by its index among the leaves. */
+  statistics(leaf: number): LeafStatistics;
 }
 
 /** @param group  logical type of the enclosing group, unless it is a list or a map */
@@ -226,6 +243,27 @@ export class ParquetFooter {
     return parts(root).map(() => {
       const name = elements[at] ? textAt(elements[at] as Struct, ELEMENT.name) : '';
       return { name, leaves: leavesOf() };
+    });
+  }
+
+  /** @throws FormatError when a row group has an impossible number of rows */
+  get rowGroups(): readonly RowGroup[] {
+    const orders = structsAt(this.#file, FILE.orders);
+    return structsAt(this.#file, FILE.rowGroups).map((group) => {
+      const rows = numberAt(group, GROUP.rows) ?? -1;
+      if (!Number.isSafeInteger(rows) || rows < 0)
+        throw new FormatError('it has an impossible number of rows');
+      const chunks = structsAt(group, GROUP.columns);
+      const statistics = (leaf: number): LeafStatistics => {
+        const found = structAt(structAt(chunks[leaf], CHUNK.metadata), COLUMN.statistics);
+        return {
+          min: bytesAt(found, STATISTICS.min),
+          max: bytesAt(found, STATISTICS.max),
+          nulls: found && numberAt(found, STATISTICS.nulls),
+          isOrderDeclared: orders[leaf]?.has(TYPE_ORDER) ?? false,
+        };
+      };
+      return { rows, statistics };
     });
   }
 

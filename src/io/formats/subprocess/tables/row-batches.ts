@@ -1,7 +1,5 @@
 /** Builds batches of rows and their key codes. Runs in the subprocess. */
-
-import type { FirstRows } from '../../tables/first-rows.js';
-import { type CodeColumn, codeColumn } from '../../tables/key-codes.js';
+import { type CodeColumn, codeColumn, type KeyOrder } from '../../tables/key-codes.js';
 import { type Cells, cellSize, putCell } from '../../tables/row-layout.js';
 import { keyKind } from '../../tables/table-type.js';
 import type { Batch, RowsMessage } from '../protocol.js';
@@ -65,22 +63,30 @@ export const rowStrings = (columns: readonly Cells[]): SizedStrings =>
     })),
   );
 
-function codesOf(cells: Cells, order: Parameters<typeof codeColumn>[2], rows: number): CodeColumn {
+/** Returns the codes of keys, whose columns are in the same order. */
+export const codesOfKeys = (cells: readonly Cells[], keys: readonly KeyOrder[], rows: number): SizedStrings =>
+  joinStrings(keys.map((key, k) => codesOf(cells[k] as Cells, key, rows)));
+
+function codesOf(cells: Cells, order: KeyOrder, rows: number): CodeColumn {
   const kind = keyKind(cells.type);
   if (!kind) throw new Error('a key that has no order');
   return codeColumn(cells, kind, order, rows);
 }
 
-/** Yields rows as batches that hardly exceed BATCH_BYTES. */
+/**
+ * Yields rows as batches that hardly exceed BATCH_BYTES.
+ *
+ * @param chosen  the rows to include; default: all
+ */
 export function rowBatches(
   rows: number,
   read: ReadCells,
   { keys, distinct }: RowsMessage,
-  first: FirstRows | undefined,
+  chosen?: Uint32Array,
 ): Generator<Batch> {
-  const codes = joinStrings(keys.map((key, k) => codesOf(read.keys[k] as Cells, key, rows)));
+  const codes = codesOfKeys(read.keys, keys, rows);
   const strings = [codes, rowStrings(read.columns), ...(distinct ? [rowStrings(read.distinct)] : [])];
-  return stringBatches(rows, strings, first?.select(rows, codes));
+  return stringBatches(rows, strings, chosen);
 }
 
 /**
