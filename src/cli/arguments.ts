@@ -2,7 +2,7 @@
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import type { OrderArguments } from './options/order.js';
+import type { OrderArguments, WholeOrderArguments } from './options/order.js';
 
 /**
  * Reads the key order options. The bit window is validated against the key width later, when the dtype is known.
@@ -10,7 +10,12 @@ import type { OrderArguments } from './options/order.js';
  * @throws UsageError when `--bits` is not `A:B` with A ≤ B
  * @throws DtypeError when the dtype is unknown
  */
-export function readOrder({ dtype, descending, nan, bits }: OrderArguments) {
+export function readOrder({
+  dtype,
+  descending,
+  nan,
+  bits,
+}: Partial<Pick<OrderArguments, 'bits'>> & WholeOrderArguments) {
   if (dtype !== undefined) namedDtype(dtype);
   const window = readBits(bits);
   return {

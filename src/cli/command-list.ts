@@ -28,6 +28,19 @@ export const COMMANDS = {
     command: 'unique <in..>',
     describe: 'Write the distinct keys of files, sorted, and optionally their counts',
   },
+  intersect: {
+    command: 'intersect <a> <b>',
+    describe: 'Write the distinct keys that are in both files, sorted',
+  },
+  union: { command: 'union <a> <b>', describe: 'Write the distinct keys of two files, sorted' },
+  difference: {
+    command: 'difference <a> <b>',
+    describe: 'Write the distinct keys of A that are not in B, sorted',
+  },
+  setxor: {
+    command: 'setxor <a> <b>',
+    describe: 'Write the distinct keys that are in one of two files but not in both, sorted',
+  },
   reduce: { command: 'reduce <in..>', describe: 'Compute the sum, minimum or maximum of the keys of files' },
   scan: {
     command: 'scan <in..>',

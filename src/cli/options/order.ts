@@ -2,15 +2,25 @@
 import type { Argv } from 'yargs';
 import { withDtype } from './key-files.js';
 
-export interface OrderArguments {
+export interface WholeOrderArguments {
   readonly dtype: string | undefined;
   readonly descending: boolean;
   readonly nan: string;
+}
+
+export interface OrderArguments extends WholeOrderArguments {
   readonly bits: string | undefined;
 }
 
 /** Adds --dtype, --descending, --nan and --bits. */
 export const withOrder = <T>(yargs: Argv<T>) =>
+  withWholeOrder(yargs).option('bits', {
+    type: 'string',
+    describe: 'compare only bits A to B of the encoded keys, as A:B',
+  });
+
+/** Adds --dtype, --descending and --nan. */
+export const withWholeOrder = <T>(yargs: Argv<T>) =>
   withDtype(yargs)
     .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
     .option('nan', {
@@ -18,5 +28,4 @@ export const withOrder = <T>(yargs: Argv<T>) =>
       default: 'last',
       choices: ['first', 'last'],
       describe: 'position of NaNs',
-    })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the encoded keys, as A:B' });
+    });

@@ -8,3 +8,6 @@ export const MEMORY_FACTOR = 6;
 
 /** Maximum number of keys per call, which limits memory; the rest of a file is not in memory. */
 export const GROUP_KEYS = 2 ** 24;
+
+/** Positions per key that a set operation holds in memory: those of distinct keys, and those that a search found. */
+export const POSITION_COPIES = 2;

@@ -1,0 +1,3 @@
+import { setRunner } from '../set-files.js';
+
+export const run = setRunner('setXor');

@@ -1,0 +1,51 @@
+/** Options of the verbs that combine the keys of two files as sets. */
+import type { Argv } from 'yargs';
+import { type OutArguments, withOut } from './in-out.js';
+import { type InputArguments, type OutputArguments, withInput, withTo } from './key-files.js';
+import { type BudgetArguments, withBudget } from './memory.js';
+import { type WholeOrderArguments, withWholeOrder } from './order.js';
+import { type RunArguments, withRun } from './run.js';
+
+export interface SetArguments
+  extends OutArguments,
+    WholeOrderArguments,
+    InputArguments,
+    BudgetArguments,
+    OutputArguments,
+    RunArguments {
+  readonly dtype: string | undefined;
+  readonly a: string;
+  readonly b: string;
+  readonly verify: boolean;
+}
+
+/**
+ * Returns the builder of a verb.
+ *
+ * @param example command line after the verb, and what its result is
+ */
+export const setBuilder =
+  (verb: string, [line, what]: readonly [line: string, what: string]) =>
+  (yargs: Argv) =>
+    withOut(withRun(withBudget(withTo(withInput(withWholeOrder(yargs))))))
+      .positional('a', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
+      .positional('b', {
+        type: 'string',
+        demandOption: true,
+        describe: 'file of keys with the same dtype',
+      })
+      .option('verify', {
+        type: 'boolean',
+        default: false,
+        describe: 'verify the sorts and the search on the host',
+      })
+      .group(['dtype', 'column'], 'Input:')
+      .group(['descending', 'nan'], 'Order:')
+      .group(['out', 'to'], 'Output:')
+      .group(['device', 'memory', 'verify', 'json'], 'Execution:')
+      .example(`$0 ${verb} ${line}`, what)
+      .epilogue(
+        'The files need not be sorted, and may differ in format. Keys are compared as numbers: all NaNs are equal, and so ' +
+          'are both zeros. Each result is the first of its equals in A, otherwise in B. Both files must fit in memory. ' +
+          'OUT is replaced only on success.',
+      );
