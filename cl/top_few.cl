@@ -110,11 +110,12 @@ GROUP_KERNEL void few_pass(__global const key_t *keys, __global state_t *states,
         }
         state.lists = state.items <= capacity && state.items < state.source_items;
     }
+    barrier(CLK_LOCAL_MEM_FENCE); /* all bins are zero */
+    /* Not before the barrier: the compiler of PoCL 6 (LLVM 18) then ends the process. */
     if (get_group_id(0) == 0 && item == 0)
         states[pass] = state;
     if (state.closed && !state.lists)
         return;
-    barrier(CLK_LOCAL_MEM_FENCE); /* all bins are zero */
 
     const code_t code_mask = code_above(before), code = (code_t)state.code;
     const uint position_mask = position_above(before), position = (uint)state.position;

@@ -646,6 +646,8 @@ struct Extensions {
   void* (*create)(cl_uint, const cl_command_queue*, const cl_ulong*, cl_int*);
   cl_int (*release)(void*);
   cl_int (*enqueue)(cl_uint, cl_command_queue*, void*, cl_uint, const cl_event*, cl_event*);
+  cl_int (*copy)(cl_command_queue, cl_bool, void*, const void*, size_t, cl_uint, const cl_event*, cl_event*);
+  cl_int (*fill)(cl_command_queue, void*, const void*, size_t, size_t, cl_uint, const cl_event*, cl_event*);
 
   static Extensions& Of() {
     static Extensions functions;
@@ -662,7 +664,19 @@ struct Extensions {
   }
   static cl_int Enqueue(cl_uint count, cl_command_queue* queues, void* commands, cl_uint waits, const cl_event* list,
                         cl_event* event) {
-    cl_int status = Of().enqueue(count, queues, commands, waits, list, event);
+    return WithEvent(Of().enqueue(count, queues, commands, waits, list, event), event);
+  }
+  static cl_int Memcpy(cl_command_queue queue, cl_bool blocking, void* to, const void* from, size_t bytes,
+                       cl_uint waits, const cl_event* list, cl_event* event) {
+    return WithEvent(Of().copy(queue, blocking, to, from, bytes, waits, list, event), event);
+  }
+  static cl_int MemFill(cl_command_queue queue, void* memory, const void* pattern, size_t pattern_bytes, size_t bytes,
+                        cl_uint waits, const cl_event* list, cl_event* event) {
+    return WithEvent(Of().fill(queue, memory, pattern, pattern_bytes, bytes, waits, list, event), event);
+  }
+
+ private:
+  static cl_int WithEvent(cl_int status, cl_event* event) {
     if (status == CL_SUCCESS && event) Add(*event, kEvent);
     return status;
   }
@@ -682,6 +696,8 @@ struct Through<&Dispatch::clGetExtensionFunctionAddressForPlatform> {
     wrap("clCreateCommandBufferKHR", Extensions::Of().create, Extensions::Create);
     wrap("clReleaseCommandBufferKHR", Extensions::Of().release, Extensions::Release);
     wrap("clEnqueueCommandBufferKHR", Extensions::Of().enqueue, Extensions::Enqueue);
+    wrap("clEnqueueMemcpyINTEL", Extensions::Of().copy, Extensions::Memcpy);
+    wrap("clEnqueueMemFillINTEL", Extensions::Of().fill, Extensions::MemFill);
     return found;
   }
 };

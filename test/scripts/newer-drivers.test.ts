@@ -11,10 +11,15 @@ test('test names and paths reach the chroot without shell interpretation', (t) =
     tree.program('unshare', 'shift; exec "$@"');
     tree.program('mount', ':');
     tree.program('chroot', 'printf "%s\\n" "$@" >> "$RECORD"');
+    mkdirSync(join(tree.folder, 'dist/test/layer'), { recursive: true });
+    writeFileSync(
+      join(tree.folder, 'dist/test/layer/layer.js'),
+      'export const layerLibrary = () => undefined;',
+    );
     // The name would make a shell create a file if it interpreted it.
     const folder = join(tree.folder, `$(touch "$PWNED")'; touch "$PWNED"; '`);
     mkdirSync(folder);
-    renameSync(join(tree.folder, 'scripts'), join(folder, 'scripts'));
+    for (const name of ['scripts', 'dist']) renameSync(join(tree.folder, name), join(folder, name));
     const pins = JSON.parse(readFileSync(join(folder, 'scripts/node-releases.json'), 'utf8')) as Record<
       string,
       { version: string }
