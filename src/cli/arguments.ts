@@ -2,6 +2,7 @@
 import { DTYPES, type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
 import { invalidArgument } from '../util/invalid-argument.js';
+import type { Ratio } from '../util/ratio.js';
 import type { OrderArguments, WholeOrderArguments } from './options/order.js';
 
 /**
@@ -130,4 +131,19 @@ export function readSeed(text: string): bigint {
     throw invalidArgument('--seed', 'a whole number from 0 to 2^64 - 1', text);
   }
   return BigInt(text);
+}
+
+/**
+ * Parses a decimal number from 0 to 1, exactly.
+ *
+ * @throws UsageError when it is none
+ */
+export function readFraction(text: string, option: string): Ratio {
+  const [, whole = '', digits = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
+  const denominator = 10n ** BigInt(digits.length);
+  const numerator = BigInt(`${whole}${digits}`);
+  if (whole + digits === '' || numerator > denominator) {
+    throw invalidArgument(option, 'decimal numbers from 0 to 1, such as 0.5,0.99', text);
+  }
+  return { numerator, denominator };
 }

@@ -41,6 +41,8 @@ export const COMMANDS = {
     command: 'setxor <a> <b>',
     describe: 'Write the distinct keys that are in one of two files but not in both, sorted',
   },
+  shuffle: { command: 'shuffle <in..>', describe: 'Write keys, rows of tables, or lines in random order' },
+  sample: { command: 'sample <in..>', describe: 'Write a random sample of keys, rows of tables, or lines' },
   reduce: { command: 'reduce <in..>', describe: 'Compute the sum, minimum or maximum of the keys of files' },
   scan: {
     command: 'scan <in..>',

@@ -2,8 +2,8 @@ import type { FileReport } from '../../io/file-sort/file-job.js';
 import { nameFacts } from '../../io/formats/file-name.js';
 import { isReadable } from '../../io/formats/format.js';
 import { formatNamed } from '../../io/formats/keys.js';
-import { isLineFile, startsWithLines } from '../../io/lines/recognise.js';
-import { isStdin, isStdout } from '../../io/streams/raw.js';
+import { areLines } from '../../io/lines/recognise.js';
+import { isStdout } from '../../io/streams/raw.js';
 import { UsageError } from '../../util/errors.js';
 import { MAX_THREADS } from '../../util/threads.js';
 import { assertWholeNumber } from '../../util/whole-number.js';
@@ -103,11 +103,7 @@ async function sortsLines(args: SortArguments, { stdin }: Console): Promise<bool
     throw cannotCombine(`--${other}`, `--${ofLines}`, 'the latter is for lines of text');
   if (ofLines !== undefined || args.format === 'lines') return true;
   if (args.format !== 'auto' || other !== undefined) return false;
-  for (const path of args.in) {
-    const isText = isStdin(path) ? await startsWithLines(stdin) : isLineFile(path);
-    if (!isText) return false;
-  }
-  return true;
+  return areLines(args.in, stdin);
 }
 
 /**

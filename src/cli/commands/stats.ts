@@ -1,7 +1,5 @@
 import { type FileStats, statsOfFiles } from '../../io/operations/stats.js';
-import { invalidArgument } from '../../util/invalid-argument.js';
-import type { Ratio } from '../../util/ratio.js';
-import { listed } from '../arguments.js';
+import { listed, readFraction } from '../arguments.js';
 import { type Console, print } from '../console.js';
 import { EXIT, type ExitCode } from '../exit-code.js';
 import { readInput } from '../key-files.js';
@@ -18,21 +16,6 @@ export async function run(args: StatsArguments, console: Console): Promise<ExitC
   const stats = await runWithSorter(args, console, (sorter, context) => statsOfFiles(sorter, job, context));
   print(console, args.json ? JSON.stringify(jsonOf(stats, names)) : textTable(stats, names));
   return EXIT.ok;
-}
-
-/**
- * Parses a decimal number from 0 to 1, exactly.
- *
- * @throws UsageError when it is none
- */
-function readFraction(text: string, option: string): Ratio {
-  const [, whole = '', digits = ''] = /^(\d*)(?:\.(\d*))?$/.exec(text) ?? [];
-  const denominator = 10n ** BigInt(digits.length);
-  const numerator = BigInt(`${whole}${digits}`);
-  if (whole + digits === '' || numerator > denominator) {
-    throw invalidArgument(option, 'decimal numbers from 0 to 1, such as 0.5,0.99', text);
-  }
-  return { numerator, denominator };
 }
 
 function jsonOf(stats: FileStats, names: readonly string[]): object {

@@ -68,11 +68,19 @@ export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
  * @throws IoError when reading fails
  */
 export async function openKeys(source: Source, path: string, options: InputOptions = {}): Promise<KeyReader> {
-  const { dtype, format: wanted, ...request } = options;
+  return openKeysAs(await inputFormat(source, path, options), options);
+}
+
+/**
+ * Opens keys of a known format.
+ *
+ * @throws the errors of `openKeys`
+ */
+export function openKeysAs(
+  { format, inner, facts }: InputFormat,
+  { dtype, format: _, ...request }: InputOptions,
+): Promise<KeyReader> {
   const named = dtype === undefined ? undefined : namedDtype(dtype);
-  const { format, inner, facts } = await inputFormat(source, path, {
-    ...{ format: wanted, dtype: named?.dtype, signal: request.signal },
-  });
   return format.open(inner, { ...request, ...(format === raw ? rawDtype(named, facts) : named) });
 }
 
@@ -98,13 +106,14 @@ export interface InputFormat {
 export async function inputFormat(
   source: Source,
   path: string,
-  { format = 'auto', dtype, signal }: Pick<ReadRequest, 'dtype' | 'signal'> & Pick<InputOptions, 'format'>,
+  { format = 'auto', dtype, signal }: Pick<InputOptions, 'dtype' | 'signal' | 'format'>,
 ): Promise<InputFormat> {
+  const given = dtype === undefined ? undefined : namedDtype(dtype).dtype;
   const wanted = formatNamed(format);
   const facts = await nameFacts(isStdin(path) ? '' : path);
   const { compression } = facts;
   const inner = compression && wanted !== raw ? decompressedSource(source, compression, signal) : source;
-  const chosen = wanted ?? (await formatOf(inner, path, facts, dtype));
+  const chosen = wanted ?? (await formatOf(inner, path, facts, given));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
   return { format: chosen, inner: chosen.decompressesItself ? source : inner, facts };
 }

@@ -28,6 +28,8 @@ export interface LineJob {
   readonly tmp: string | undefined;
 }
 
+type LineEnd = Pick<LineJob, 'terminator'>;
+
 export interface LineContext extends OutputContext {
   readonly stdin: Readable;
 }
@@ -81,7 +83,7 @@ class LineWriter {
 }
 
 /** Yields the decompressed pieces of the inputs; a file whose last line is not terminated gets its terminator. */
-async function* piecesOf(paths: readonly string[], { terminator }: LineJob, context: LineContext) {
+async function* piecesOf(paths: readonly string[], { terminator }: LineEnd, context: LineContext) {
   for (const path of paths) {
     const source = await openSource(path, context.stdin, context.signal);
     try {
@@ -100,9 +102,9 @@ async function* piecesOf(paths: readonly string[], { terminator }: LineJob, cont
 }
 
 /** Yields the inputs in parts of whole lines, each of about `maxBytes` bytes. */
-async function* partsOf(
+export async function* partsOfLines(
   paths: readonly string[],
-  job: LineJob,
+  job: LineEnd,
   context: LineContext,
   maxBytes: number,
 ): AsyncGenerator<Buffer> {
@@ -128,7 +130,7 @@ async function* partsOf(
 
 /** Yields the lines of the inputs in turn. */
 async function* linesOf(paths: readonly string[], job: LineJob, context: LineContext): AsyncGenerator<Text> {
-  for await (const bytes of partsOf(paths, job, context, PART_OF_MERGE)) {
+  for await (const bytes of partsOfLines(paths, job, context, PART_OF_MERGE)) {
     for (let begin = 0; begin < bytes.length; ) {
       const end = bytes.indexOf(job.terminator, begin);
       yield { bytes, begin, end };
@@ -409,7 +411,7 @@ export async function sortLines(job: LineJob, sorter: SorterOperations, context:
   let { order } = job;
   try {
     let part: Part | undefined;
-    for await (const bytes of partsOf(job.in, job, context, maxBytes)) {
+    for await (const bytes of partsOfLines(job.in, job, context, maxBytes)) {
       if (part) runs.push(await writeRun(part));
       const lines = new Lines(bytes, job.terminator);
       const numbers = job.numberOrder && runs.length === 0 && !part ? lines.numbers() : undefined;

@@ -1,10 +1,9 @@
 import { ByteStrings } from './byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
+import { ORDER_BYTES } from './policy.js';
 
 /** Bytes of the memory blocks that collect strings: few blocks, and little unused memory. */
 const BATCH_BYTES = 2 ** 20;
-/** Memory per row beside its strings while rows are sorted. */
-const ORDER_BYTES = 64;
 /** Size of the length that keys start with. */
 const LENGTH_BYTES = 4;
 

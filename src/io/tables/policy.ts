@@ -12,6 +12,9 @@ export const ROWS_PART = 1 / 2;
 /** Share of the memory for the read windows of a merge. */
 export const WINDOWS_PART = 1 / 4;
 
+/** Memory per row beside the row and its code: lengths, words, positions, and groups while ties are broken. */
+export const ORDER_BYTES = 64;
+
 /** Maximum rows of a batch that is sent at once. */
 export const BATCH_ROWS = 2 ** 16;
 

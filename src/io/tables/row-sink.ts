@@ -21,6 +21,12 @@ export interface RowOutput {
   write(rows: number, bytes: Uint8Array): Promise<void>;
 }
 
+/** Writes the rows of an output. */
+export interface RowWriter extends RowOutput {
+  /** Writes what follows the rows. */
+  end(): Promise<void>;
+}
+
 /** Sends rows, which are the values of the entries, to an output. */
 export class RowSink implements EntrySink {
   readonly #output: RowOutput;

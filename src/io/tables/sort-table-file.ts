@@ -9,6 +9,7 @@ import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';
 import { planTables } from './table-plan.js';
 import { TableRows } from './table-rows.js';
+import { tableBatches, tableWriter, totalRows } from './table-stream.js';
 
 export type { TableJob };
 
@@ -63,10 +64,15 @@ async function sortTables(
 ): Promise<FileReport> {
   const plan = await planTables(tables, job, context);
   const [first] = tables;
-  const rows = new TableRows(sorter, { plan, job, context });
+  const rows = new TableRows(sorter, { job, context });
   try {
-    const [, readSeconds] = await measure(() => rows.read(tables));
-    const made = await rows.sorted(output);
+    const [, readSeconds] = await measure(() =>
+      rows.read(tableBatches(tables, plan, context), totalRows(tables)),
+    );
+    const made = await rows.sorted(
+      () => tableWriter(plan, job, output, context.signal),
+      plan.reportColumns.columns.length,
+    );
     return {
       ...made,
       descending: false,

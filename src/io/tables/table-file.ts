@@ -1,7 +1,7 @@
 /** Opens tables of any format as rows with codes. */
 import { DtypeError, UsageError } from '../../util/errors.js';
 import type { KeyFormat } from '../formats/key-file.js';
-import { inputFormat, outputFormat } from '../formats/keys.js';
+import { type InputFormat, inputFormat, outputFormat } from '../formats/keys.js';
 import { READABLE } from '../formats/readable.js';
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
@@ -22,7 +22,7 @@ function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   if (subprocess) return subprocess;
   const tables = READABLE.flatMap((format) => (format.subprocess ? [format.id] : []));
   throw new UsageError(
-    `cannot use ${path} as a table: it is ${name}, which is not one (tables are ${tables.join(' ')}). Omit --by to sort keys`,
+    `cannot use ${path} as a table: it is ${name}, which is not one (tables are ${tables.join(' ')}). To read keys, omit --by, or pass --column`,
     { details: { path } },
   );
 }
@@ -50,8 +50,20 @@ export async function openTable(
   },
 ): Promise<AnyTable> {
   const { format, signal } = options;
-  const { format: found, inner } = await inputFormat(source, path, { format, signal });
-  const kind = kindOf(found, source.name);
+  return openTableAs(await inputFormat(source, path, { format, signal }), options);
+}
+
+/**
+ * Opens a table of a known format.
+ *
+ * @throws the errors of `openTable`
+ */
+export async function openTableAs(
+  { format, inner }: InputFormat,
+  options: TextReadOptions & { readonly signal?: AbortSignal | undefined },
+): Promise<AnyTable> {
+  const { signal } = options;
+  const kind = kindOf(format, inner.name);
   const text = { ...textOptionsOf(options), signal };
   if (!kind.isText) return openTableFile(kind, inner, signal);
   return (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, inner, text);

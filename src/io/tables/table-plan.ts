@@ -23,6 +23,9 @@ import { noInput } from '../streams/raw.js';
 import { type AnyTable, isTextTable, supportedFields, tableTarget } from './table-file.js';
 import type { TableJob } from './table-job.js';
 
+/** A job whose rows are read without codes if it has no sort keys. */
+export type PlannedJob = Omit<TableJob, 'by'> & Partial<Pick<TableJob, 'by'>>;
+
 /** The columns to read from each table, and the columns to write. */
 export interface TablePlan {
   readonly wanted: RowsMessage;
@@ -44,7 +47,7 @@ export interface TablePlan {
  */
 export async function planTables(
   tables: readonly AnyTable[],
-  job: TableJob,
+  job: PlannedJob,
   context: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
   if (tables.length === 0) throw noInput();
@@ -55,11 +58,11 @@ export async function planTables(
   return planSubprocessTables(tables as readonly TableFile[], job);
 }
 
-async function planSubprocessTables(tables: readonly TableFile[], job: TableJob): Promise<TablePlan> {
+async function planSubprocessTables(tables: readonly TableFile[], job: PlannedJob): Promise<TablePlan> {
   const table = tables[0] as TableFile;
   const { by, columns, uniqueBy, out, to = 'auto', nan } = job;
   const { fields, name, kind } = table;
-  const keys = parseTableKeys(by);
+  const keys = by === undefined ? [] : parseTableKeys(by);
   const typed = keys.find(({ type }) => type !== undefined);
   if (typed || job.types !== undefined) {
     throw new UsageError(
@@ -100,11 +103,11 @@ function asRequired(field: FoundField, tables: readonly TableFile[], index: numb
 
 async function planTexts(
   texts: readonly TextTable[],
-  job: TableJob,
+  job: PlannedJob,
   { onWarning, onNote }: Pick<FileContext, 'onWarning' | 'onNote'>,
 ): Promise<TablePlan> {
   const { by, columns, uniqueBy, out, to = 'auto', nan, delimiter, types } = job;
-  const keys = parseTableKeys(by);
+  const keys = by === undefined ? [] : parseTableKeys(by);
   const paths = [
     ...keys.map(({ column }) => column),
     ...[columns ?? [], uniqueBy ?? []].flatMap((one) => (one.length > 0 ? columnNames(one) : [])),
@@ -158,7 +161,7 @@ async function planTexts(
 }
 
 /** Returns the number of first rows to select while reading. Of equal rows, the first one is known only at the end. */
-const firstRows = ({ head, unique = false, uniqueBy }: TableJob): number | undefined =>
+const firstRows = ({ head, unique = false, uniqueBy }: PlannedJob): number | undefined =>
   unique || uniqueBy !== undefined || (head ?? 0) > MAX_FIRST_ROWS ? undefined : head;
 
 /** Returns the column section of the report. */
@@ -173,7 +176,7 @@ function columnReport(
     readonly kept: readonly number[];
     readonly distinct: readonly number[] | undefined;
   },
-  { head, unique = false }: TableJob,
+  { head, unique = false }: PlannedJob,
 ): TablePlan['reportColumns'] {
   const nameOf = (index: number): string => fields[index]?.name ?? '';
   return {

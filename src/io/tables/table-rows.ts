@@ -1,4 +1,4 @@
-/** Holds the rows between the input tables and the output: in memory if they fit, otherwise on disk. */
+/** Holds the rows between the input and the output: in memory if they fit, otherwise on disk. */
 
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
@@ -7,32 +7,29 @@ import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temp
 import { type FileContext, type FileReport, orderingOptions } from '../file-sort/file-job.js';
 import { onlyReport } from '../file-sort/sort-reports.js';
 import type { Batch } from '../formats/subprocess/protocol.js';
-import { createTable } from '../formats/subprocess/table-writer.js';
-import { textBatches } from '../formats/text/text-rows.js';
-import { TextWriter } from '../formats/text/text-writer.js';
-import type { Output } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { measure } from '../streams/spans.js';
 import { ByteStrings } from './byte-strings.js';
-import { MIN_BYTES } from './policy.js';
+import { MIN_BYTES, ORDER_BYTES } from './policy.js';
+import { LENGTH_BYTES } from './row-lengths.js';
 import { type GatheredRows, RowRuns } from './row-runs.js';
-import { type RowOutput, RowSink } from './row-sink.js';
-import { type AnyTable, isTextTable } from './table-file.js';
+import { RowSink, type RowWriter } from './row-sink.js';
 import type { TableJob } from './table-job.js';
 import { tablePositions, verifyOrder } from './table-order.js';
-import type { TablePlan } from './table-plan.js';
 
-/** Memory per row beside the row and its code: lengths, words, positions, and groups while ties are broken. */
-const ORDER_BYTES = 64;
+/** The options of a sort of rows whose codes are known. */
+export type RowsJob = Pick<TableJob, 'out'> & Partial<Omit<TableJob, 'in' | 'by'>>;
+
+/** Opens the writer of some rows; their number is undefined while unknown. */
+export type OpenRows = (rows: number | undefined) => Promise<RowWriter>;
 
 /** Report of a sort, without the fields of its reading phase. */
 export type GatherReport = Omit<FileReport, 'descending' | 'argsort' | 'formats' | 'readSeconds' | 'table'>;
 
-/** The rows of all tables: in memory if they fit, otherwise in runs. */
+/** All rows: in memory if they fit, otherwise in runs. */
 export class TableRows {
   readonly #sorter: Sorter;
-  readonly #plan: TablePlan;
-  readonly #job: TableJob;
+  readonly #job: RowsJob;
   readonly #context: FileContext;
   readonly #reports: SortReport[] = [];
   #gathered: GatheredRows;
@@ -40,12 +37,8 @@ export class TableRows {
   #folder: string | undefined;
   #runs: RowRuns | undefined;
 
-  constructor(
-    sorter: Sorter,
-    { plan, job, context }: { plan: TablePlan; job: TableJob; context: FileContext },
-  ) {
+  constructor(sorter: Sorter, { job, context }: { readonly job: RowsJob; readonly context: FileContext }) {
     this.#sorter = sorter;
-    this.#plan = plan;
     this.#job = job;
     this.#context = context;
     this.#gathered = this.#none();
@@ -73,46 +66,36 @@ export class TableRows {
   /**
    * Reads all rows, and spills them to runs when they exceed the memory limit.
    *
+   * @param batches rows with their codes
+   * @param total number of rows; undefined while unknown
    * @throws FormatError when an input is damaged
    * @throws IoError when reading or writing fails
    * @throws AbortedError when the signal is aborted
    * @throws UsageError when the memory limit is too low for temporary files
    */
-  async read(tables: readonly AnyTable[]): Promise<void> {
+  async read(batches: AsyncIterable<Batch>, total: number | undefined): Promise<void> {
     const { memory = Number.POSITIVE_INFINITY } = this.#job;
     const { signal, onProgress } = this.#context;
-    const total = tables.reduce((sum, table) => sum + (table.rows ?? Number.NaN), 0);
     let taken = 0;
-    for (const table of tables) {
-      for await (const { rows, buffers } of this.#batchesOf(table)) {
-        assertNotAborted(signal);
-        this.#n += rows;
-        onProgress?.({ phase: 'reading', done: this.#n, total: Number.isNaN(total) ? this.#n : total });
-        if (buffers.length === 0) continue; // all rows were left out
-        const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
-        const kept = (codeLengths as Uint8Array).length / Uint32Array.BYTES_PER_ELEMENT;
-        const more = buffers.reduce((sum, { length }) => sum + length, 0) + kept * ORDER_BYTES;
-        if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
-          await this.#spill();
-          taken = 0;
-        }
-        taken += more;
-        const { codes, rows: all, distinct } = this.#gathered;
-        codes.add(codeLengths as Uint8Array, codeBytes as Uint8Array);
-        all.add(rowLengths as Uint8Array, rowBytes as Uint8Array);
-        if (lengths && bytes) distinct?.add(lengths, bytes);
+    for await (const { rows, buffers } of batches) {
+      assertNotAborted(signal);
+      this.#n += rows;
+      onProgress?.({ phase: 'reading', done: this.#n, total: total ?? this.#n });
+      if (buffers.length === 0) continue; // all rows were left out
+      const [codeLengths, codeBytes, rowLengths, rowBytes, lengths, bytes] = buffers as Uint8Array[];
+      const kept = (codeLengths as Uint8Array).length / LENGTH_BYTES;
+      const more = buffers.reduce((sum, { length }) => sum + length, 0) + kept * ORDER_BYTES;
+      if (this.#gathered.rows.n > 0 && taken + more > (this.#runs?.runBytes ?? memory)) {
+        await this.#spill();
+        taken = 0;
       }
+      taken += more;
+      const { codes, rows: all, distinct } = this.#gathered;
+      codes.add(codeLengths as Uint8Array, codeBytes as Uint8Array);
+      all.add(rowLengths as Uint8Array, rowBytes as Uint8Array);
+      if (lengths && bytes) distinct?.add(lengths, bytes);
     }
     if (this.#runs) await this.#spill();
-  }
-
-  async *#batchesOf(table: AnyTable): AsyncGenerator<Batch> {
-    const { text, wanted } = this.#plan;
-    if (!isTextTable(table)) yield* table.batches(wanted);
-    else if (text && table.fields.length > 0) {
-      yield* textBatches(table, text.plan, wanted.head);
-      for (const note of table.skipSummary()) this.#context.onNote?.(note);
-    }
   }
 
   /** Sorts the gathered rows into a run. */
@@ -127,7 +110,7 @@ export class TableRows {
     const { memory = 0, out, tmp, head, verify = false } = this.#job;
     const { signal, temporaryFiles, onNote } = this.#context;
     if (memory < MIN_BYTES) {
-      throw insufficientMemory('sort this table', memory, MIN_BYTES);
+      throw insufficientMemory('sort the rows', memory, MIN_BYTES);
     }
     const folder = await temporaryFolder({ name: 'rows', out, tmp }, temporaryFiles);
     this.#folder = folder;
@@ -142,14 +125,20 @@ export class TableRows {
     if (this.#folder !== undefined) removeFolderNow(this.#folder);
   };
 
-  /** Writes the rows in sorted order. */
-  async sorted(output: Output): Promise<GatherReport> {
+  /**
+   * Writes the rows in sorted order.
+   *
+   * @param open opens their writer
+   * @param columns number of columns, for the report
+   */
+  async sorted(open: OpenRows, columns = 1): Promise<GatherReport> {
     const { verify = false } = this.#job;
-    if (!this.#runs) return this.#writeFromMemory(output);
+    if (!this.#runs) return this.#writeFromMemory(open, columns);
     const runs = this.#runs;
     const sink = await measure(async () => {
-      const writer = await this.#writer(output);
-      const { head = Number.POSITIVE_INFINITY } = this.#job;
+      const { head = Number.POSITIVE_INFINITY, unique, uniqueBy } = this.#job;
+      const isDistinct = unique || uniqueBy !== undefined;
+      const writer = await open(isDistinct ? undefined : Math.min(this.#n, head));
       const onRows = (done: number): void =>
         this.#context.onProgress?.({ phase: 'merging', done, total: Math.min(this.#n, head) });
       const to = new RowSink(writer, head, onRows);
@@ -161,10 +150,10 @@ export class TableRows {
     // The longest of the sorts is the most representative one.
     const report = this.#reports.reduce((a, b) => (b.seconds > a.seconds ? b : a));
     const seconds = this.#reports.reduce((sum, one) => sum + one.seconds, 0);
-    return this.#sortReport(report, { seconds, writeSeconds }, rows, verify);
+    return this.#sortReport(report, { seconds, writeSeconds }, [rows, columns], verify);
   }
 
-  async #writeFromMemory(output: Output): Promise<GatherReport> {
+  async #writeFromMemory(open: OpenRows, columns: number): Promise<GatherReport> {
     const { head, verify = false } = this.#job;
     const { rows, codes, distinct } = this.#gathered;
     const selection = { head, distinct };
@@ -173,18 +162,18 @@ export class TableRows {
     const report = onlyReport(this.#reports);
     if (verify) verifyOrder(codes, positions);
     const [, writeSeconds] = await measure(async () => {
-      const writer = await this.#writer(output);
+      const writer = await open(positions.length);
       const sink = new RowSink(writer, positions.length, () => assertNotAborted(this.#context.signal));
       await sink.addAll(rows, positions);
       await writer.end();
     });
-    return this.#sortReport(report, { seconds, writeSeconds }, positions.length, verify);
+    return this.#sortReport(report, { seconds, writeSeconds }, [positions.length, columns], verify);
   }
 
   #sortReport(
     { verified: _, ...report }: SortReport,
     seconds: Pick<GatherReport, 'seconds' | 'writeSeconds'>,
-    kept: number,
+    shape: readonly number[],
     verify: boolean,
   ): GatherReport {
     return {
@@ -192,21 +181,7 @@ export class TableRows {
       ...seconds,
       ...(verify && { verified: { order: true, permutation: true } }), // a failed verification has thrown
       n: this.#n,
-      shape: [kept, this.#plan.reportColumns.columns.length],
-    };
-  }
-
-  async #writer(output: Output): Promise<RowOutput & { end(): Promise<void> }> {
-    const { text, target, fields, metadata } = this.#plan;
-    const { header, delimiter, out, verify = false } = this.#job;
-    if (text && text.plan.to.as !== 'values') {
-      return TextWriter.create(output, { out, table: text.first, plan: text.plan, header });
-    }
-    const options = { header, delimiter, verify, signal: this.#context.signal };
-    const table = await createTable(target, output, { layout: 'rows', fields, metadata }, options);
-    return {
-      write: (rows, bytes) => table.write({ rows, buffers: [bytes] }),
-      end: () => table.end(),
+      shape,
     };
   }
 
