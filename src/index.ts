@@ -18,6 +18,7 @@ export { Sorter } from './sort/api/sorter.js';
 export type { ExplainedPlan } from './sort/api/sorter-operations.js';
 export type { Keys } from './sort/calls/array-store.js';
 export type { CallMessage } from './sort/calls/call-channel.js';
+export type { ArrowVector, NullOrder, VectorOptions } from './sort/model/arrow-vector.js';
 export { DeviceArray } from './sort/model/device-array.js';
 export type {
   AdvancedOptions,

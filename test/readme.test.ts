@@ -29,6 +29,8 @@ function run(code: string, env: NodeJS.ProcessEnv = {}) {
   try {
     mkdirSync(join(folder, 'node_modules'));
     symlinkSync(packageRoot, join(folder, 'node_modules', 'clsort'));
+    const arrow = join('node_modules', 'apache-arrow');
+    symlinkSync(join(packageRoot, arrow), join(folder, arrow));
     const file = join(folder, 'snippet.mjs');
     writeFileSync(file, code);
     return spawnSync(process.execPath, [file], {

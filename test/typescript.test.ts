@@ -53,6 +53,23 @@ export const totalsThere: library.DeviceArray<'u64'> = (await sorter.reduceByKey
 export const sharded: library.ShardedArray<'u32'> = await sorter.upload(words, { sharded: true });
 export const same: library.ShardedArray<'u32'> = await sorter.upload(words, { spread: true });
 
+// A vector by its shape: the program needs no types of apache-arrow.
+interface Vector {
+  readonly type: { readonly typeId: number };
+  readonly data: readonly unknown[];
+  readonly length: number;
+  readonly nullCount: number;
+  get(row: number): string | null;
+}
+declare const vector: Vector;
+export const sortVector = (): Promise<Vector> => library.sort(vector, { nulls: 'first' });
+export const argsortVector = (): Promise<Uint32Array> => sorter.argsort(vector, { descending: true });
+export const topVector = async (): Promise<Vector> => (await library.topK(vector, 3, { largest: false })).keys;
+export const uniqueVector = async (): Promise<[Vector, Uint32Array]> => {
+  const { keys, inverse } = await sorter.unique(vector, { inverse: true });
+  return [keys, inverse];
+};
+
 // @ts-expect-error sums of integers are BigInts
 export const wrong: number = await library.reduce(words, 'sum');
 // @ts-expect-error there is no such algorithm

@@ -17,6 +17,10 @@ const TYPES = [
   ['TopKOptions', '`topK` takes those of a sort but `descending`, and:'],
   ['NthOptions', '`nth`, `median` and `argpartition` sort few keys or none. They take, besides:'],
   ['QuantileOptions', '`quantile` takes these as well, and:'],
+  [
+    'NullOrder',
+    '`sort`, `argsort`, `topK` and `unique` of Arrow vectors take those for arrays but `dtype` and `into`, and:',
+  ],
   ['UniqueOptions', '`unique` compares whole keys.'],
   ['UniqueColumns', '`unique` takes, besides:'],
   [

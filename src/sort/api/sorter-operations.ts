@@ -10,6 +10,7 @@ import { ArrayStore } from '../calls/array-store.js';
 import { callChannel, publishCall } from '../calls/call-channel.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
+import { type ArrowVector, isVector } from '../model/arrow-vector.js';
 import type { DeviceArray } from '../model/device-array.js';
 import {
   bitWindow,
@@ -45,6 +46,16 @@ interface Whole {
   readonly spread?: false;
 }
 
+/** Runs an operation on a vector; loads the code for vectors at the first one. */
+async function onVector(
+  sorter: OperationMethods,
+  name: string,
+  args: readonly [ArrowVector, ...unknown[]],
+): Promise<unknown> {
+  const { runOnVector } = await import('../operations/vectors/vectors.js');
+  return runOnVector(sorter, name, args);
+}
+
 /** A plan, and a method that returns it in words. */
 export type ExplainedPlan = Plan & { explain(): string };
 
@@ -63,6 +74,7 @@ export class SorterOperations implements AsyncDisposable {
         c: unknown,
         d: unknown,
       ): unknown {
+        if (isVector(a)) return onVector(this, name, [a, b, c, d]);
         if (!callChannel.hasSubscribers) return run(this.#context, a, b, c, d);
         return this.#publish(name, () => run(this.#context, a, b, c, d) as Promise<unknown>);
       };

@@ -19,6 +19,7 @@ import type { ArrayStore, Keys } from '../calls/array-store.js';
 import type { Dependency } from '../calls/call-scheduler.js';
 import type { Task } from '../calls/calls.js';
 import { assertDistinct, assertOnePerKey, assertSamePlace } from '../model/array-assertions.js';
+import type { ArrowVector } from '../model/arrow-vector.js';
 import { type Column, column, type Place } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
 import {
@@ -40,13 +41,13 @@ export type Shardable = Keys | ShardedArray;
 export type PositionDtype = 'u32' | 'u64';
 
 /**
- * Positions (0-based), stored where the keys are: a Uint32Array or BigUint64Array, a device array or a sharded array.
+ * Positions (0-based), stored where the keys are: a Uint32Array or BigUint64Array, also for a vector, a device array or
+ * a sharded array.
  */
-export type Positions<K extends Shardable, P extends PositionDtype = 'u32'> = K extends DeviceArray
-  ? DeviceArray<P>
-  : K extends ShardedArray
-    ? ShardedArray<P>
-    : ArrayOf<P>;
+export type Positions<
+  K extends Shardable | ArrowVector,
+  P extends PositionDtype = 'u32',
+> = K extends DeviceArray ? DeviceArray<P> : K extends ShardedArray ? ShardedArray<P> : ArrayOf<P>;
 
 /** Result of `topK`: an array like the input, or a host array for a sharded array. */
 export type TopOf<K extends Shardable> = K extends ShardedArray<infer D> ? ArrayOf<D> : K;

@@ -2,13 +2,14 @@ import test from 'ava';
 import { keyOrdering } from '../../../src/io/records/record-ordering.js';
 import { bytesOf } from '../../../src/keys/array.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
+import type { SortOptions } from '../../../src/sort/model/options.js';
 import { Random } from '../../../src/util/random.js';
 import { referenceSort } from '../../reference.js';
 
 test('keys are sorted by the bits in which they may differ, and by all bits for a chosen algorithm', async (t) => {
   await using host = await Sorter.open({ device: 'host' });
   const windows: unknown[] = [];
-  const sort: Sorter['sort'] = (keys, options) => {
+  const sort = (keys: Uint8Array, options?: SortOptions): Promise<Uint8Array> => {
     windows.push(options?.bitRange);
     return host.sort(keys, options);
   };

@@ -1,6 +1,7 @@
 import type { ArrayOf } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { chain } from '../../../util/maybe-promise.js';
+import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column } from '../../model/column.js';
 import { DeviceArray } from '../../model/device-array.js';
 import { type Into, requireOptionsObject, type SortOptions } from '../../model/options.js';
@@ -27,6 +28,19 @@ import {
 } from '../positions.js';
 
 export interface Argsort {
+  /**
+   * Returns the positions of the rows of an `apache-arrow` vector in the order of `sort` of the vector.
+   *
+   * @param vector vector of fewer than 2^32 rows
+   * @param options `nulls` (default `'last'`), and the options of `sort` without `dtype` and `into`
+   * @returns positions as u32, also those of nulls
+   * @throws the errors of `sort` of a vector
+   * @example
+   * ```ts
+   * const order = await sorter.argsort(table.getChild('price')!, { descending: true });
+   * ```
+   */
+  argsort(vector: ArrowVector, options?: VectorOptions<SortOptions>): Promise<Uint32Array>;
   /**
    * Returns the positions of `keys` in sorted order: `keys[result[0]]` comes first.
    *
@@ -64,8 +78,25 @@ export interface Argsort {
 export function argsort<P extends PositionDtype = 'u32'>(
   keys: KeyArray,
   options?: SortOptions & PositionOptions<P> & Into<ArrayOf<P>>,
-): Promise<ArrayOf<P>> {
-  return withSorter(options, (sorter: Argsort, rest) => sorter.argsort(keys, rest));
+): Promise<ArrayOf<P>>;
+/**
+ * Returns the positions of the rows of an `apache-arrow` vector in the order of `sort` of the vector.
+ *
+ *     const order = await argsort(table.getChild('price'), { descending: true });
+ *
+ * @param vector vector of fewer than 2^32 rows
+ * @param options `nulls` (default `'last'`), and the options of `sort` without `dtype` and `into`
+ * @returns positions as 32-bit numbers, also those of nulls
+ * @throws the errors of `sort` of a vector
+ */
+export function argsort(vector: ArrowVector, options?: VectorOptions<SortOptions>): Promise<Uint32Array>;
+export function argsort(
+  keys: KeyArray | ArrowVector,
+  options?: SortOptions & PositionOptions & Into<ArrayOf<PositionDtype>>,
+): Promise<ArrayOf<PositionDtype>> {
+  return withSorter(options, (sorter: Argsort, rest) =>
+    sorter.argsort<KeyArray, PositionDtype>(keys as KeyArray, rest),
+  );
 }
 
 export const runArgsort = (

@@ -1,4 +1,5 @@
 import type { KeyArray } from '../../../keys/dtype.js';
+import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Into, requireOptionsObject, type SortOptions } from '../../model/options.js';
 import { ShardedArray } from '../../model/sharded-array.js';
 import {
@@ -13,6 +14,24 @@ import { withSorter } from '../default-sorters.js';
 import type { Run } from '../operation.js';
 
 export interface Sort {
+  /**
+   * Sorts an `apache-arrow` vector of integers, floats, dates or times into a new vector of one chunk.
+   *
+   * Stable, in the order of `sort` of its values; nulls come last, or first with `nulls: 'first'`, in either direction.
+   * A vector of one chunk without nulls is not copied before the sort.
+   *
+   * @param vector vector of the package `apache-arrow`; the input does not change
+   * @param options `nulls` (default `'last'`), and the options of `sort` without `dtype` and `into`
+   * @returns a vector of the same type and length, not memoized
+   * @throws UnsupportedError when the type of the vector is not supported
+   * @throws InputError when the buffers of the vector do not fit its length or its number of nulls
+   * @throws the other errors of `sort`
+   * @example
+   * ```ts
+   * const sorted = await sorter.sort(table.getChild('price')!, { nulls: 'first' });
+   * ```
+   */
+  sort<V extends ArrowVector>(vector: V, options?: VectorOptions<SortOptions>): Promise<V>;
   /**
    * Sorts `keys` into a new array of the same type. The input does not change.
    *
@@ -67,7 +86,22 @@ export interface Sort {
  * @throws MismatchError when the result is wrong and `onMismatch` is `'throw'`
  * @throws AbortedError when `signal` fires
  */
-export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K> {
+export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K>;
+/**
+ * Sorts an `apache-arrow` vector of integers, floats, dates or times into a new vector of one chunk. Stable; nulls come
+ * last (option `nulls`). A vector of one chunk without nulls is not copied before the sort.
+ *
+ *     const sorted = await sort(table.getChild('price'), { nulls: 'first' });
+ *
+ * @param vector vector of the package `apache-arrow`; the input does not change
+ * @param options `nulls` (default `'last'`), and the options of `sort` without `dtype` and `into`
+ * @returns a vector of the same type and length, not memoized
+ * @throws UnsupportedError when the type of the vector is not supported
+ * @throws InputError when the buffers of the vector do not fit its length or its number of nulls
+ * @throws the other errors of `sort`
+ */
+export function sort<V extends ArrowVector>(vector: V, options?: VectorOptions<SortOptions>): Promise<V>;
+export function sort(keys: KeyArray, options?: SortOptions & Into<KeyArray>): Promise<KeyArray> {
   return withSorter(options, (sorter: Sort, rest) => sorter.sort(keys, rest));
 }
 

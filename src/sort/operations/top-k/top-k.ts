@@ -2,6 +2,7 @@ import type { ArrayOf } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyCodec } from '../../../keys/key-codec.js';
 import type { Call } from '../../calls/call.js';
+import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column, isOnDevice } from '../../model/column.js';
 import { bitWindow, requireOptionsObject, type TopKOptions } from '../../model/options.js';
 import { ShardedArray } from '../../model/sharded-array.js';
@@ -24,6 +25,27 @@ import { SELECT_SHARE } from '../policy.js';
 import { isBeyondU32, type PositionOptions, readPositions, writePositions } from '../positions.js';
 
 export interface TopK {
+  /**
+   * Returns the first `k` rows of what `sort` and `argsort` of an `apache-arrow` vector return with `descending:
+   * largest`. Nulls count as rows: they come after all keys, or before them with `nulls: 'first'`.
+   *
+   * @param vector vector of fewer than 2^32 rows
+   * @param k number of rows; all of them if there are fewer
+   * @param options `largest` (default `true`), `nulls` (default `'last'`), and the options of `sort` without
+   *   `descending`, `dtype` and `into`
+   * @returns `keys`, a vector, and `indices` as u32
+   * @throws UsageError when `k` is not a whole number
+   * @throws the errors of `sort` of a vector
+   * @example
+   * ```ts
+   * const { keys, indices } = await sorter.topK(table.getChild('price')!, 100);
+   * ```
+   */
+  topK<V extends ArrowVector>(
+    vector: V,
+    k: number,
+    options?: VectorOptions<TopKOptions>,
+  ): Promise<{ keys: V; indices: Uint32Array }>;
   /**
    * Returns the `k` largest keys, or the smallest, in order, and their positions.
    *
@@ -70,13 +92,32 @@ export function topK<K extends KeyArray, P extends PositionDtype = 'u32'>(
   keys: K,
   k: number,
   options?: TopKOptions & PositionOptions<P>,
-): Promise<{ keys: K; indices: ArrayOf<P> }> {
-  return withSorter(options, (sorter: TopK, rest) =>
-    sorter.topK<KeyArray, P>(keys, k, rest),
-  ) as Promise<unknown> as Promise<{
-    keys: K;
-    indices: ArrayOf<P>;
-  }>;
+): Promise<{ keys: K; indices: ArrayOf<P> }>;
+/**
+ * Returns the first `k` rows of what `sort` and `argsort` of an `apache-arrow` vector return with `descending: largest`.
+ * Nulls count as rows: they come after all keys, or before them with `nulls: 'first'`.
+ *
+ *     const { keys, indices } = await topK(table.getChild('price'), 100);
+ *
+ * @param vector vector of fewer than 2^32 rows
+ * @param k number of rows; all of them if there are fewer
+ * @param options `largest` (default `true`), `nulls` (default `'last'`), and the options of `sort` without `descending`,
+ *   `dtype` and `into`
+ * @returns `keys`, a vector, and `indices` as 32-bit numbers
+ * @throws UsageError when `k` is not a whole number
+ * @throws the errors of `sort` of a vector
+ */
+export function topK<V extends ArrowVector>(
+  vector: V,
+  k: number,
+  options?: VectorOptions<TopKOptions>,
+): Promise<{ keys: V; indices: Uint32Array }>;
+export function topK(
+  keys: KeyArray,
+  k: number,
+  options?: TopKOptions & PositionOptions,
+): Promise<{ keys: KeyArray; indices: ArrayOf<PositionDtype> }> {
+  return withSorter(options, (sorter: TopK, rest) => sorter.topK<KeyArray, PositionDtype>(keys, k, rest));
 }
 
 export const runTopK = (

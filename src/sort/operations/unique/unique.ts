@@ -3,6 +3,7 @@ import { keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
+import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column } from '../../model/column.js';
 import { requireOptionsObject, type UniqueOptions } from '../../model/options.js';
 import { type Awaitable, assertBoolean, type Positions, parse, readKeys, taskOf } from '../arguments.js';
@@ -42,7 +43,7 @@ type HasCounts<C, I, V> = [C, I, V] extends [undefined, undefined, undefined] ? 
 
 /** Result of `unique`: the distinct keys, and as u32 the columns that were requested. */
 export type Distinct<
-  K extends Keys,
+  K extends Keys | ArrowVector,
   C extends Flag = undefined,
   I extends Flag = undefined,
   V extends Flag = undefined,
@@ -51,6 +52,29 @@ export type Distinct<
   Part<V, 'inverse', Positions<K>>;
 
 export interface Unique {
+  /**
+   * Returns the distinct rows of an `apache-arrow` vector in order, as `unique` of an array does. All nulls are equal, and
+   * come after all keys, or before them with `nulls: 'first'`.
+   *
+   * @param vector vector of fewer than 2^32 rows
+   * @param options `counts`, `index` and `inverse`, as for arrays, `nulls` (default `'last'`), and the options of `sort`
+   *   without `bitRange`, `dtype` and `into`
+   * @returns `keys`, a vector, and those of `counts`, `index` and `inverse` that were requested, as u32
+   * @throws the errors of `sort` of a vector
+   * @example
+   * ```ts
+   * const { keys, counts } = await sorter.unique(table.getChild('city')!);
+   * ```
+   */
+  unique<
+    V extends ArrowVector,
+    C extends Flag = undefined,
+    I extends Flag = undefined,
+    Inverse extends Flag = undefined,
+  >(
+    vector: V,
+    options?: VectorOptions<UniqueOptions> & UniqueColumns<C, I, Inverse>,
+  ): Promise<Distinct<V, C, I, Inverse>>;
   /**
    * Returns the distinct keys in order, and how often each occurs; or with `index` the position of the first occurrence
    * of each, with `inverse` the position of each input key among the distinct keys.
@@ -98,10 +122,28 @@ export function unique<
   C extends Flag = undefined,
   I extends Flag = undefined,
   V extends Flag = undefined,
->(keys: K, options?: UniqueOptions & UniqueColumns<C, I, V>): Promise<Distinct<K, C, I, V>> {
-  return withSorter(options, (sorter: Unique, rest) =>
-    sorter.unique<KeyArray, C, I, V>(keys, rest),
-  ) as Promise<unknown> as Promise<Distinct<K, C, I, V>>;
+>(keys: K, options?: UniqueOptions & UniqueColumns<C, I, V>): Promise<Distinct<K, C, I, V>>;
+/**
+ * Returns the distinct rows of an `apache-arrow` vector in order, as `unique` of an array does. All nulls are equal, and
+ * come after all keys, or before them with `nulls: 'first'`.
+ *
+ * @param vector vector of fewer than 2^32 rows
+ * @param options `counts`, `index` and `inverse`, as for arrays, `nulls` (default `'last'`), and the options of `sort`
+ *   without `bitRange`, `dtype` and `into`
+ * @returns `keys`, a vector, and those of `counts`, `index` and `inverse` that were requested, as 32-bit numbers
+ * @throws the errors of `sort` of a vector
+ */
+export function unique<
+  V extends ArrowVector,
+  C extends Flag = undefined,
+  I extends Flag = undefined,
+  Inverse extends Flag = undefined,
+>(
+  vector: V,
+  options?: VectorOptions<UniqueOptions> & UniqueColumns<C, I, Inverse>,
+): Promise<Distinct<V, C, I, Inverse>>;
+export function unique(keys: KeyArray, options?: UniqueOptions & UniqueColumns): Promise<unknown> {
+  return withSorter(options, (sorter: Unique, rest) => sorter.unique<KeyArray, Flag, Flag, Flag>(keys, rest));
 }
 
 export const runUnique = (
