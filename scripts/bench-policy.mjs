@@ -27,6 +27,7 @@ async function measure(device) {
   const [device14, device16, device20] = await Promise.all(
     [14, 16, 20].map((log) => sorter.upload(keys(log))),
   );
+  const [few20, others20] = [1000, 700].map((range) => host20.map((key) => key % range));
   const arrays = Array.from({ length: 1000 }, () => host16.subarray(0, 1000));
   const chain = (call) => Promise.all(Array.from({ length: 20 }, call));
   const calls = {
@@ -40,6 +41,7 @@ async function measure(device) {
     '20 × host 2^16': () => chain(() => sorter.sort(host16)),
     'topK device 2^20': () => sorter.topK(device20, 100),
     'topK host 2^20': () => sorter.topK(host20, 100),
+    'isIn host 2^20': () => sorter.isIn(few20, others20),
     'sortMany 1000 × 1000': () => sorter.sortMany(arrays),
   };
   const times = {};

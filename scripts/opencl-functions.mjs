@@ -72,6 +72,7 @@ export const INTERNAL = [
   'hostCanonicalAsync',
   'hostCompactAsync',
   'hostContainsAsync',
+  'hostContainsByTableAsync',
   'hostCountBinsAsync',
   'hostCopyRanges',
   'hostCountDigitsAsync',

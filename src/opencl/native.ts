@@ -126,6 +126,7 @@ export interface Native {
   hostCanonicalAsync: NativeFunction;
   hostCompactAsync: NativeFunction;
   hostContainsAsync: NativeFunction;
+  hostContainsByTableAsync: NativeFunction;
   hostCountBinsAsync: NativeFunction;
   hostCopyRanges: NativeFunction;
   hostCountDigitsAsync: NativeFunction;

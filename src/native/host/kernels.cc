@@ -3,6 +3,7 @@
 #include "elements.h"
 #include "gather.h"
 #include "histogram.h"
+#include "member_table.h"
 #include "search.h"
 #include "select.h"
 
@@ -212,6 +213,32 @@ struct ContainsWork {
   }
 };
 
+/** Arguments from 2: keys, width, codec, other keys, inverted, mask, bytes of the table for each key, used (1 or 0). */
+struct ContainsByTableWork {
+  static constexpr char kName[] = "hostContainsByTableAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements others, mask, used;
+  bool inverted = false;
+  size_t bytes_per_key = 0;
+
+  bool Read(Call& call) {
+    inverted = call.Bool(6);
+    bytes_per_key = call.Size(8);
+    if (call.ok() && bytes_per_key == 0) return call.FailArgument(8, CL_INVALID_VALUE, "at least one byte", "0");
+    return keys.Read(call, 2) && codec.Read(call, 4) && others.Read(call, 5, keys.width) &&
+           mask.Read(call, 7, 1, keys.n) && used.Read(call, 9, kWide, 1);
+  }
+  bool Run(Threads& threads) const {
+    *used.as<uint64_t>() = ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      return ContainsByTable(KeySpan<Key>{others.as<Key>(), others.n}, KeySpan<Key>{keys.as<Key>(), keys.n},
+                             codec.of(key), inverted, bytes_per_key, mask.as<uint8_t>(), threads);
+    });
+    return true;
+  }
+};
+
 /** Arguments from 2: begins, ids. */
 struct SegmentIdsWork {
   static constexpr char kName[] = "hostSegmentIdsAsync";
@@ -307,7 +334,8 @@ struct AppendCodesWork {
 
 void ExportHostKernels(Exports& exports) {
   ExportJobs<GatherWork, SelectWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork, RunLengthsWork,
-             SearchSortedWork, ContainsWork, SegmentIdsWork, MergeWork, CanonicalWork, AppendCodesWork>(exports);
+             SearchSortedWork, ContainsWork, ContainsByTableWork, SegmentIdsWork, MergeWork, CanonicalWork,
+             AppendCodesWork>(exports);
 }
 
 }  // namespace clsort

@@ -176,10 +176,10 @@ function checkedOf(dtype: Dtype): Checked[] {
       step: 'run',
       result: (args) => args[4] as Column,
       use: async (call, keys) => {
-        const among = await sortedKeys(call, { ...keys, n: keys.n >> 1 }, false);
+        const from = { others: { ...keys, n: keys.n >> 1 }, areSorted: false };
         return markMembers(
           call,
-          among,
+          from,
           await call.bindInput(keys),
           false,
           call.columns.temporary('u8', keys.n),
@@ -191,7 +191,9 @@ function checkedOf(dtype: Dtype): Checked[] {
       step: 'run',
       result: (args) => args[4] as Column,
       use: async (call, keys) => {
-        const parts = [keys, { ...keys, n: keys.n >> 1 }].map((part) => sortedKeys(call, part, false));
+        const parts = [keys, { ...keys, n: keys.n >> 1 }].map(async (part) =>
+          sortedKeys(call, await call.bindInput(part), false),
+        );
         const both = await Promise.all(parts);
         return joinParts(
           call,

@@ -9,13 +9,13 @@ import type { ColumnKernels, ColumnSelection } from '../../../src/sort/backend/c
 import { HostColumnKernels } from '../../../src/sort/backend/host-column-kernels.js';
 import { NativeColumnKernels } from '../../../src/sort/backend/native-column-kernels.js';
 import { hostSort } from '../../../src/sort/host/host-sort.js';
-import { type Column, column, wordsOf } from '../../../src/sort/model/column.js';
+import { type Column, column, hostColumn, wordsOf } from '../../../src/sort/model/column.js';
 import { HISTOGRAM } from '../../../src/sort/operations/histogram/histogram.js';
 import { MERGE } from '../../../src/sort/operations/merge/merge.js';
 import { REDUCE_RUNS } from '../../../src/sort/operations/reduce-by-key/reduce-by-key.js';
 import { SEARCH_SORTED } from '../../../src/sort/operations/search-sorted/search-sorted.js';
 import { COMPACT } from '../../../src/sort/operations/select/selection.js';
-import { CONTAINS } from '../../../src/sort/operations/sets/contains.js';
+import { CONTAINS, CONTAINS_BY_TABLE } from '../../../src/sort/operations/sets/contains.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { type Distribution, keysOf } from '../../distributions.js';
@@ -343,6 +343,45 @@ test('memory of resizable buffers', async (t) => {
   keys.set(numbers(LARGEST, 1000));
   const sum = async (kernels: ColumnKernels) => (await kernels.reduce(columnOf(keys, 'u32'), 'sum'))();
   t.true(await agree(sum));
+});
+
+test('members by a table are those by a search', async (t) => {
+  const n = 2 ** 16 + 1;
+  const kernels = new NativeColumnKernels(undefined);
+  for (const dtype of DTYPES) {
+    const { kind, width } = dtypeInfo(dtype);
+    if (kind === 'float') continue;
+    const [least, greatest] =
+      kind === 'signed'
+        ? [-(2n ** BigInt(width - 1)), 2n ** BigInt(width - 1) - 1n]
+        : [0n, 2n ** BigInt(width) - 1n];
+    const middle = (least + greatest) / 2n;
+    for (const begin of [least, middle - 50n, greatest - 100n]) {
+      const columnOfValues = (value: (i: number) => bigint) => {
+        const array = newArray(dtype, n);
+        for (let i = 0; i < n; i++) array[i] = (width === 64 ? value(i) : Number(value(i))) as never;
+        return columnOf(array, dtype);
+      };
+      const others = columnOfValues((i) => begin + BigInt(((i * 37) % 101) & ~1));
+      const keys = columnOfValues((i) => (i % 5 ? begin + BigInt(i % 101) : i % 2 ? least : greatest));
+      for (const order of ORDERS) {
+        const codec = keyCodec(dtype, order);
+        const sorted = columnOf(emptyLike(others.place as KeyArray, n), dtype);
+        hostSort(hostColumn(others), order, { sorted: sorted.place as KeyArray });
+        for (const inverted of [false, true]) {
+          const [mask, expected] = [new Uint8Array(n).fill(7), new Uint8Array(n)];
+          const how = { codec, inverted };
+          t.true(await kernels.run(CONTAINS_BY_TABLE, others, keys, how, columnOf(mask, 'u8')));
+          await kernels.run(CONTAINS, sorted, keys, how, columnOf(expected, 'u8'));
+          t.deepEqual(mask, expected, `${dtype} from ${begin} ${JSON.stringify(order)} ${inverted}`);
+        }
+      }
+    }
+    const wide = columnOf(keysOf(dtype, 'uniform', n), dtype);
+    const how = { codec: keyCodec(dtype), inverted: false };
+    const used = await kernels.run(CONTAINS_BY_TABLE, wide, wide, how, columnOf(new Uint8Array(n), 'u8'));
+    t.is(used, width <= 16, 'a table of a large range takes more memory than the keys');
+  }
 });
 
 test('an aborted operation rejects', async (t) => {

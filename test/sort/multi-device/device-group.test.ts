@@ -57,6 +57,8 @@ for (const dtype of DTYPES) {
         t.true(same(sorted, await host.sort(keys, options)), why);
         const positions = await both.argsort(keys, { ...options, ...TWO_DEVICES });
         t.true(same(positions, await host.argsort(keys, options)), why);
+        const wide = await both.argsort(keys, { ...options, ...TWO_DEVICES, positions: 'u64' });
+        t.true(same(wide, BigUint64Array.from(positions, BigInt)), why);
         const values = keysOf('u64', 'uniform', 3001) as BigUint64Array;
         const pairs = await both.sortPairs(keys, values, { ...options, ...TWO_DEVICES });
         const expected = await host.sortPairs(keys, values, options);
@@ -67,6 +69,8 @@ for (const dtype of DTYPES) {
           const of = { ...rest, largest: descending };
           const top = await both.topK(keys, k, { ...of, ...TWO_DEVICES });
           const wanted = await host.topK(keys, k, of);
+          const { indices } = await both.topK(keys, k, { ...of, ...TWO_DEVICES, positions: 'u64' });
+          t.true(same(indices, BigUint64Array.from(wanted.indices, BigInt)), why);
           t.true(same(top.keys, wanted.keys), `${k} of ${why}`);
           t.true(same(top.indices, wanted.indices), `${k} of ${why}`);
         }

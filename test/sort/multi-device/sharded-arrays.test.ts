@@ -57,6 +57,9 @@ for (const dtype of DTYPES) {
         t.true(same(await sorted.read(), await host.sort(keys, options)), why);
         using positions = await both.argsort(sharded, order);
         t.true(same(await positions.read(), await host.argsort(keys, options)), why);
+        using wide = await both.argsort(sharded, { ...order, positions: 'u64' });
+        t.deepEqual(wide.parts, sharded.parts);
+        t.true(same(await wide.read(), await host.argsort(keys, { ...options, positions: 'u64' })), why);
         const values = keysOf('u64', 'uniform', n) as BigUint64Array;
         using beside = await both.upload(values, { sharded: true });
         const pairs = await both.sortPairs(sharded, beside, { ...order, verify: true });
@@ -69,6 +72,8 @@ for (const dtype of DTYPES) {
           const wanted = await host.topK(keys, k, { dtype, ...rest, largest: descending });
           t.true(same(top.keys, wanted.keys), `${k} of ${why}`);
           t.true(same(top.indices, wanted.indices), `${k} of ${why}`);
+          const { indices } = await both.topK(sharded, k, { ...rest, largest: descending, positions: 'u64' });
+          t.true(same(indices, BigUint64Array.from(wanted.indices, BigInt)), `${k} of ${why}, wide`);
         }
       }
     }

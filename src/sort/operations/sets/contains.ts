@@ -5,9 +5,10 @@ import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Call } from '../../calls/call.js';
 import { hostSearchSorted } from '../../host/host-select.js';
 import { areSame } from '../../host/host-verify.js';
-import { inSlices, runYielding } from '../../host/steps.js';
+import { inSlices, runYielding, type Steps } from '../../host/steps.js';
 import { type Column, column, hostColumn, wordsOf } from '../../model/column.js';
 import type { SortOptions } from '../../model/options.js';
+import { MAX_TABLE_BYTES } from '../policy.js';
 import type { Membership } from './device.js';
 
 /** Options of set operations, and of `isIn` for its second array. */
@@ -43,12 +44,34 @@ export const CONTAINS = columnKernel({
   load: async () => (await import('./device.js')).containsOnDevice,
 });
 
-/** Returns the keys in the order of the call. */
+/**
+ * Does what `CONTAINS` does by a table of the range of the other keys, which need no order.
+ *
+ * @returns whether it did: only the addon has a table, and the range may be too large
+ */
+export const CONTAINS_BY_TABLE = columnKernel<[Column, Column, Membership, Column], boolean>({
+  *host(): Steps<boolean> {
+    yield;
+    return false;
+  },
+  native: {
+    extent: (others, keys, _, mask) => [keys.n, others, keys, mask],
+    run: async (onThreads, others, keys, { codec, inverted }, mask) => {
+      const used = new BigUint64Array(1);
+      const how = [inverted, wordsOf(mask), MAX_TABLE_BYTES, used];
+      const parameters = [...encodedKeysOf(keys, codec), wordsOf(others), ...how];
+      await onThreads('hostContainsByTableAsync', keys.n, ...parameters);
+      return used[0] === 1n;
+    },
+  },
+  load: async () => () => false,
+});
+
+/** Returns bound keys in the order of the call. */
 export async function sortedKeys(call: Call, keys: Column, assumeSorted: boolean): Promise<Column> {
-  const input = await call.bindInput(keys);
-  if (assumeSorted || keys.n === 0) return input;
+  if (assumeSorted || keys.n === 0) return keys;
   const sorted = call.columns.temporary(keys.dtype, keys.n);
-  await call.sort({ keys: input, sorted: sorted.place });
+  await call.sort({ keys, sorted: sorted.place });
   return sorted;
 }
 
@@ -61,23 +84,28 @@ export async function canonicalKeys(call: Call, keys: Column): Promise<Column> {
 }
 
 /**
- * Marks the keys that are among the sorted keys, as numbers, with 1 and the others with 0.
+ * Marks the keys that are among other keys, as numbers, with 1 and the rest with 0.
  *
- * @param sorted bound keys in the order of the call
+ * @param others whether `areSorted`, keys in the order of the call
  * @param keys bound keys, at least one
  * @param inverted marks the others with 1 instead
  * @param mask u8
  */
 export async function markMembers(
   call: Call,
-  sorted: Column,
+  { others, areSorted }: { readonly others: Column; readonly areSorted: boolean },
   keys: Column,
   inverted: boolean,
   mask: Column,
 ): Promise<void> {
-  const [among, wanted] = [await canonicalKeys(call, sorted), await canonicalKeys(call, keys)];
+  const { kernels } = call.columns;
   const how = { codec: keyCodec(keys.dtype, call.settings), inverted };
-  await call.columns.kernels.run(CONTAINS, among, wanted, how, mask);
+  const input = await call.bindInput(others);
+  const mayHaveTable = MAX_TABLE_BYTES > 0 && keys.info.kind !== 'float' && !call.settings.verify;
+  if (mayHaveTable && (await kernels.run(CONTAINS_BY_TABLE, input, keys, how, mask))) return;
+  const sorted = await sortedKeys(call, input, areSorted);
+  const [among, wanted] = [await canonicalKeys(call, sorted), await canonicalKeys(call, keys)];
+  await kernels.run(CONTAINS, among, wanted, how, mask);
   await verifyOnHost(call, CONTAINS, [among, wanted, how, mask], 'keys are marked incorrectly');
 }
 

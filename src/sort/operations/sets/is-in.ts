@@ -7,7 +7,7 @@ import { type Awaitable, assertBoolean, parse, readMatching, taskOf } from '../a
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
 import type { Mask } from '../select/selection.js';
-import { markMembers, type SetOptions, sortedKeys } from './contains.js';
+import { markMembers, type SetOptions } from './contains.js';
 
 export interface IsIn {
   /**
@@ -73,10 +73,11 @@ export const runIsIn = (
       dependency.setResult(result);
       const task = { ...taskOf('unique', input, settings, array, dependency), n: input.n + other.n };
       return calls.execute(task, async (call) => {
-        const sorted = await sortedKeys(call, other, assumeSorted);
         const bound = await call.bindInput(input);
         const to = column('u8', input.n, mask.place);
-        await call.bindOutput(to, (out) => markMembers(call, sorted, bound, false, out));
+        await call.bindOutput(to, (out) =>
+          markMembers(call, { others: other, areSorted: assumeSorted }, bound, false, out),
+        );
         return () => result;
       });
     });

@@ -12,7 +12,7 @@ import type { OperationContext, Run } from '../operation.js';
 import { COMPACT } from '../select/selection.js';
 import { groupEqual } from '../unique/group-equal.js';
 import { verifyDistinct } from '../unique/unique.js';
-import { canonicalKeys, markMembers, type SetOptions, sortedKeys, verifyOnHost } from './contains.js';
+import { canonicalKeys, markMembers, type SetOptions, verifyOnHost } from './contains.js';
 
 export interface Intersect {
   /**
@@ -200,23 +200,25 @@ const setOperation =
 
 export const runIntersect: Run<Intersect> = setOperation(async (call, a, b, assumeSorted) => {
   const keys = await distinctKeys(call, a, assumeSorted);
-  return [await partOf(call, keys, await sortedKeys(call, b, assumeSorted), false)];
+  return [await partOf(call, keys, { others: b, areSorted: assumeSorted }, false)];
 });
 
 export const runDifference: Run<Difference> = setOperation(async (call, a, b, assumeSorted) => {
   const keys = await distinctKeys(call, a, assumeSorted);
-  return [await partOf(call, keys, await sortedKeys(call, b, assumeSorted), true)];
+  return [await partOf(call, keys, { others: b, areSorted: assumeSorted }, true)];
 });
 
 export const runUnion: Run<Union> = setOperation(async (call, a, b, assumeSorted) => {
   const keys = await distinctKeys(call, a, assumeSorted);
-  return [keys, await partOf(call, await distinctKeys(call, b, assumeSorted), keys, true)];
+  return [keys, await partOf(call, await distinctKeys(call, b, assumeSorted), sorted(keys), true)];
 });
 
 export const runSetXor: Run<SetXor> = setOperation(async (call, a, b, assumeSorted) => {
   const [one, other] = [await distinctKeys(call, a, assumeSorted), await distinctKeys(call, b, assumeSorted)];
-  return [await partOf(call, one, other, true), await partOf(call, other, one, true)];
+  return [await partOf(call, one, sorted(other), true), await partOf(call, other, sorted(one), true)];
 });
+
+const sorted = (others: Column) => ({ others, areSorted: true });
 
 /** Waits, and returns the distinct keys in order. Each is the first of its equals. */
 async function distinctKeys(call: Call, keys: Column, assumeSorted: boolean): Promise<Column> {
@@ -245,16 +247,21 @@ async function groupSorted(call: Call, keys: Column) {
 }
 
 /**
- * Waits, and returns the keys that are among the sorted keys.
+ * Waits, and returns the keys that are among others.
  *
  * @param inverted returns the others instead
  */
-async function partOf(call: Call, keys: Column, sorted: Column, inverted: boolean): Promise<Column> {
-  if (keys.n === 0 || sorted.n === 0) return inverted ? keys : { ...keys, n: 0 };
+async function partOf(
+  call: Call,
+  keys: Column,
+  from: { readonly others: Column; readonly areSorted: boolean },
+  inverted: boolean,
+): Promise<Column> {
+  if (keys.n === 0 || from.others.n === 0) return inverted ? keys : { ...keys, n: 0 };
   const { columns } = call;
   const input = await call.bindInput(keys);
   const mask = columns.temporary('u8', keys.n);
-  await markMembers(call, sorted, input, inverted, mask);
+  await markMembers(call, from, input, inverted, mask);
   const to = columns.temporary(keys.dtype, keys.n);
   const count = await columns.kernels.run(COMPACT, input, { mask }, to, false);
   await call.settle();
