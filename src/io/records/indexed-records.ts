@@ -4,7 +4,7 @@
  */
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { runYielding } from '../../sort/host/steps.js';
-import { WORD_BYTES, wordSpan } from './code-order.js';
+import { WORD_BYTES, wordSpan } from '../../sort/operations/strings/code-order.js';
 import { layoutOrdering } from './layout-ordering.js';
 import { RecordCodes } from './record-codes.js';
 import { type RecordLayout, recordKeys } from './record-keys.js';

@@ -2,9 +2,9 @@
 import { assertDisjoint } from '../../keys/array.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runSync, runYielding } from '../../sort/host/steps.js';
+import { argsortCodes, type Span, WORD_BYTES, wordSpan } from '../../sort/operations/strings/code-order.js';
 import { InputError, UnsupportedError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
-import { argsortCodes, type Span, WORD_BYTES, wordSpan } from './code-order.js';
 import { gatherRecords } from './gather-records.js';
 import { RecordCodes } from './record-codes.js';
 import { type RecordLayout, recordKeys } from './record-keys.js';

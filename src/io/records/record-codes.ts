@@ -8,7 +8,7 @@ import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
 import { type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../keys/key-codec.js';
 import { inSlices, type Steps } from '../../sort/host/steps.js';
-import { type Span, WORD_BYTES } from './code-order.js';
+import { type Span, WORD_BYTES } from '../../sort/operations/strings/code-order.js';
 import { SLICE } from './policy.js';
 import { isNumberKey, keyBytes, type NumberKey, type RecordKey } from './record-keys.js';
 

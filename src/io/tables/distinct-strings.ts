@@ -1,6 +1,6 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
+import type { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import { powerAtLeast } from '../../util/powers.js';
-import type { ByteStrings } from './byte-strings.js';
 
 /** Inverse of the maximum load factor of the hash table. */
 const INVERSE_LOAD_FACTOR = 2;

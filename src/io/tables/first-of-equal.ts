@@ -1,4 +1,4 @@
-import { ByteStrings } from './byte-strings.js';
+import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
 import { ORDER_BYTES } from './policy.js';
 

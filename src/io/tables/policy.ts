@@ -26,9 +26,3 @@ export const MIN_BYTES = 16 * 2 ** 20;
 
 /** Bytes at which the write buffer is flushed: enough for the full speed of a disk. */
 export const WRITE_BYTES = 2 ** 22;
-
-/** Strings of a block, whose piece is found by the number of the block. */
-export const BLOCK_STRINGS = 256;
-
-/** Maximum bytes of a string that is copied byte by byte, which is faster for short ones. */
-export const MAX_SHORT = 64;

@@ -1,6 +1,6 @@
+import type { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import { MemoryError } from '../../util/errors.js';
 import { MAX_BYTES } from '../formats/subprocess/frames.js';
-import type { ByteStrings } from './byte-strings.js';
 import type { Entry, EntrySink } from './entry.js';
 
 import { BATCH_BYTES, BATCH_ROWS } from './policy.js';

@@ -1,4 +1,5 @@
 import type { Sorter } from '../../sort/api/sorter.js';
+import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import { UsageError } from '../../util/errors.js';
 import { Random } from '../../util/random.js';
 import type { Ratio } from '../../util/ratio.js';
@@ -6,7 +7,6 @@ import { assertWholeNumber } from '../../util/whole-number.js';
 import { insufficientMemory } from '../external/budget.js';
 import { type FileContext, orderingOptions } from '../file-sort/file-job.js';
 import { assertNotAborted } from '../streams/raw.js';
-import { ByteStrings } from './byte-strings.js';
 import { BATCH_ROWS, ORDER_BYTES } from './policy.js';
 import { CODE_BYTES, randomCodes } from './random-codes.js';
 import { equalLengths, lengthList } from './row-lengths.js';

@@ -1,8 +1,8 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
-import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../records/code-order.js';
-import { selectCodes } from './byte-strings.js';
+import { selectCodes } from '../../sort/operations/strings/byte-strings.js';
+import { argsortCodes, type Codes, WORD_BYTES, wordSpan } from '../../sort/operations/strings/code-order.js';
 
 /**
  * Returns the positions of the first `k` codes in order, without sorting all. It selects the k smallest words, and

@@ -1,6 +1,6 @@
 import { inSlices, type Steps } from '../../sort/host/steps.js';
-import { type Codes, type Span, WORD_BYTES } from '../records/code-order.js';
-import type { ByteStrings } from './byte-strings.js';
+import type { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
+import { type Codes, type Span, WORD_BYTES } from '../../sort/operations/strings/code-order.js';
 
 /** Size of a length. */
 const LENGTH_BYTES = 4;

@@ -5,6 +5,7 @@ import { withSorter } from '../../sort/api/default-sorter.js';
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runSync } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
+import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { codeColumn } from '../formats/tables/key-codes.js';
@@ -19,7 +20,6 @@ import {
 } from '../formats/tables/table-keys.js';
 import { keyKind, type TableType } from '../formats/tables/table-type.js';
 import { gatherRecords } from '../records/gather-records.js';
-import { ByteStrings } from './byte-strings.js';
 import { assertTableOptions, type TableOptions } from './table-options.js';
 import { tablePositions, verifyOrder } from './table-order.js';
 import { cellsOf, type TableColumn } from './value-cells.js';

@@ -3,10 +3,10 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import { runYielding } from '../../sort/host/steps.js';
 import type { SortOptions } from '../../sort/model/options.js';
+import { type ByteStrings, selectCodes } from '../../sort/operations/strings/byte-strings.js';
+import { argsortCodes } from '../../sort/operations/strings/code-order.js';
 import { UnsupportedError } from '../../util/errors.js';
 import { mismatch } from '../file-sort/sort-reports.js';
-import { argsortCodes } from '../records/code-order.js';
-import { type ByteStrings, selectCodes } from './byte-strings.js';
 import { distinctStrings } from './distinct-strings.js';
 import { selectFirst } from './select-first.js';
 

@@ -2,6 +2,7 @@
 
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortReport } from '../../sort/model/report.js';
+import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
 import { insufficientMemory } from '../external/budget.js';
 import { removeFolder, removeFolderNow, temporaryFolder } from '../external/temporary-folder.js';
 import { type FileContext, type FileReport, orderingOptions } from '../file-sort/file-job.js';
@@ -9,7 +10,6 @@ import { onlyReport } from '../file-sort/sort-reports.js';
 import type { Batch } from '../formats/subprocess/protocol.js';
 import { assertNotAborted } from '../streams/raw.js';
 import { measure } from '../streams/spans.js';
-import { ByteStrings } from './byte-strings.js';
 import { MIN_BYTES, ORDER_BYTES } from './policy.js';
 import { LENGTH_BYTES } from './row-lengths.js';
 import { type GatheredRows, RowRuns } from './row-runs.js';

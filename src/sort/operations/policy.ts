@@ -74,3 +74,9 @@ export const MAX_MERGED_ARRAYS: Readonly<Record<DtypeInfo['width'], number>> = p
   { 8: 1, 16: 1, 32: 2, 64: 4 },
   { 8: 1, 16: 1, 32: 1, 64: 1 },
 );
+
+/** Strings of a block, whose piece is found by the number of the block. */
+export const BLOCK_STRINGS = 256;
+
+/** Maximum bytes of a string that is copied byte by byte, which is faster for short ones. */
+export const MAX_SHORT = 64;

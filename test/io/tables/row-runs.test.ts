@@ -1,7 +1,7 @@
 /** Rows sorted externally, compared with the same rows sorted in memory. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import test from 'ava';
-import { ByteStrings } from '../../../src/io/tables/byte-strings.js';
+import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { RowRuns, type RunsOptions } from '../../../src/io/tables/row-runs.js';
 import { RowSink } from '../../../src/io/tables/row-sink.js';
 import { tablePositions } from '../../../src/io/tables/table-order.js';

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ByteStrings } from '../../../src/io/tables/byte-strings.js';
+import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { distinctStrings } from '../../../src/io/tables/distinct-strings.js';
 import { tablePositions, verifyOrder } from '../../../src/io/tables/table-order.js';
 import { runSync } from '../../../src/sort/host/steps.js';

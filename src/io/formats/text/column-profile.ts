@@ -1,6 +1,6 @@
 /** Infers the type of a text column from all its values. */
 import type { Dtype } from '../../../keys/dtype.js';
-import { type TableFunctions, tableFunctions } from './native-tables.js';
+import { type TableFunctions, tableFunctions } from '../../../sort/host/native-tables.js';
 import type { NumberScanner } from './number-style.js';
 import { digitsOf, doubleOf, integerOf, SAFE_DIGITS, type ScannedNumber } from './number-text.js';
 import { MIN_NATIVE_VALUES } from './policy.js';

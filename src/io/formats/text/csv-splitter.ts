@@ -3,8 +3,8 @@
  * and CR, LF or CRLF outside quotes ends a record. Bytes are neither copied nor changed; a record is a byte range.
  */
 import { isUtf8 } from 'node:buffer';
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
-import { tableFunctions } from './native-tables.js';
 import type { Ragged } from './text-options.js';
 
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];

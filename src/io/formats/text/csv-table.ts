@@ -1,12 +1,12 @@
 /** Reads CSV and TSV files as tables. */
 
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import type { Source } from '../../streams/raw.js';
 import type { FoundField } from '../subprocess/protocol.js';
 import type { SubprocessKind } from '../subprocess/subprocess-kind.js';
 import type { ColumnProfile } from './column-profile.js';
 import { type CsvDialect, csvDialect, emptyValues, putField, splitOptions } from './csv-dialect.js';
 import { CsvSplitter } from './csv-splitter.js';
-import { tableFunctions } from './native-tables.js';
 import type { TextReadOptions } from './text-options.js';
 import { TextSource } from './text-source.js';
 import { profileColumns, type TextChunk, type TextTable } from './text-table.js';

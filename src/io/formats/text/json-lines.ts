@@ -1,10 +1,10 @@
 /** Splits JSON lines into byte ranges of the lines and of their member values. */
 
 import type { KnownNames } from '../../../native-host/table-functions.js';
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
 import { findInvalidUtf8, growArray } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
-import { tableFunctions } from './native-tables.js';
 import { FORM, type Values } from './values.js';
 
 /** Name of the only column if lines are not objects. */

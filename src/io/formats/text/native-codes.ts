@@ -1,8 +1,8 @@
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { codecWords, keyCodec } from '../../../keys/key-codec.js';
 import type { KeyColumn } from '../../../native-host/table-functions.js';
+import { type TableFunctions, tableFunctions } from '../../../sort/host/native-tables.js';
 import { packedStrings, type SizedStrings } from '../subprocess/tables/row-batches.js';
-import { type TableFunctions, tableFunctions } from './native-tables.js';
 import type { NumberScanner } from './number-style.js';
 import type { TextReadOptions } from './text-options.js';
 import type { TextKey } from './text-plan.js';

@@ -1,4 +1,6 @@
 /** Builds batches of rows and key codes from text tables. */
+
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import type { Batch } from '../subprocess/protocol.js';
 import {
   joinStrings,
@@ -12,7 +14,6 @@ import { codeColumn } from '../tables/key-codes.js';
 import { keyKind } from '../tables/table-type.js';
 import { formatField } from './csv-field.js';
 import { nativeCodes } from './native-codes.js';
-import { tableFunctions } from './native-tables.js';
 import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import type { TextColumn, TextKey, TextPlan } from './text-plan.js';

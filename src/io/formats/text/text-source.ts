@@ -1,11 +1,11 @@
 /** Text that is read more than once: to determine the columns, and then for the rows. */
 import type { FileHandle } from 'node:fs/promises';
+import { loadTableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError, MemoryError } from '../../../util/errors.js';
 import { COMPRESSIONS, decompressedSource } from '../../streams/compression.js';
 import { PIECE_BYTES } from '../../streams/policy.js';
 import { assertNotAborted, ioError, type Source } from '../../streams/raw.js';
 import { spoolSource } from '../subprocess/spool.js';
-import { loadTableFunctions } from './native-tables.js';
 import { MIN_NATIVE_BYTES, WINDOW_BYTES } from './policy.js';
 
 /** Maximum size of a record in bytes. */

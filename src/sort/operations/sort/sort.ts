@@ -15,9 +15,9 @@ import type { Run } from '../operation.js';
 
 export interface Sort {
   /**
-   * Sorts an `apache-arrow` vector of integers, floats, dates or times into a new vector of one chunk.
+   * Sorts an `apache-arrow` vector of numbers, dates, times, strings or bytes into a new vector of one chunk.
    *
-   * Stable, in the order of `sort` of its values; nulls come last, or first with `nulls: 'first'`, in either direction.
+   * Stable, in the order of `sort` of its values, or of the bytes of strings, which is that of code points. Nulls come last, or first with `nulls: 'first'`, in either direction.
    * A vector of one chunk without nulls is not copied before the sort.
    *
    * @param vector vector of the package `apache-arrow`; the input does not change
@@ -88,7 +88,8 @@ export interface Sort {
  */
 export function sort<K extends KeyArray>(keys: K, options?: SortOptions & Into<K>): Promise<K>;
 /**
- * Sorts an `apache-arrow` vector of integers, floats, dates or times into a new vector of one chunk. Stable; nulls come
+ * Sorts an `apache-arrow` vector of numbers, dates, times, strings or bytes into a new vector of one chunk. Stable;
+ * strings are in the order of their bytes, which is that of code points. Nulls come
  * last (option `nulls`). A vector of one chunk without nulls is not copied before the sort.
  *
  *     const sorted = await sort(table.getChild('price'), { nulls: 'first' });

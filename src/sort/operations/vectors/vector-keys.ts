@@ -20,5 +20,5 @@ export interface VectorKeys<K> {
   topK(k: number, options: TopKOptions): Promise<{ keys: K; indices: Uint32Array }>;
   unique(options: UniqueOptions & UniqueColumns): Promise<DistinctColumns & { readonly keys: K }>;
   /** Returns a vector of keys, with nulls before and after them. */
-  toVector(keys: K, nullsBefore: number, nullsAfter: number): ArrowVector;
+  toVector(keys: K, nullsBefore: number, nullsAfter: number): ArrowVector | Promise<ArrowVector>;
 }

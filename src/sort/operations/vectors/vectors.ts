@@ -14,6 +14,7 @@ import { assertOneOf, assertTop, unusableOption } from '../arguments.js';
 import type { OperationMethods } from '../operations.js';
 import type { UniqueColumns } from '../unique/unique.js';
 import { dtypeOfType, NumberKeys } from './number-keys.js';
+import { isStringType, StringKeys } from './string-keys.js';
 import type { DistinctColumns, VectorKeys } from './vector-keys.js';
 
 type Keys = VectorKeys<unknown>;
@@ -43,7 +44,7 @@ const OPERATIONS = {
     const indices = positionsOf(keys, top.indices);
     const after = nullsFirst ? NONE : keys.nulls.subarray(0, k - indices.length);
     return {
-      keys: keys.toVector(top.keys, before.length, after.length),
+      keys: await keys.toVector(top.keys, before.length, after.length),
       indices: concatenate(concatenate(before, indices), after),
     };
   },
@@ -58,7 +59,7 @@ const OPERATIONS = {
     const { nulls } = keys;
     const some = nulls.length > 0 ? 1 : 0;
     const [before, after] = nullsFirst ? [some, 0] : [0, some];
-    const vector = keys.toVector(found, before, after);
+    const vector = await keys.toVector(found, before, after);
     const withNull = (column: Uint32Array, ofNull: number): Uint32Array => {
       if (some === 0) return column;
       const one = Uint32Array.of(ofNull);
@@ -123,8 +124,10 @@ async function readVector(
 ): Promise<Keys> {
   const dtype = dtypeOfType(vector.type);
   if (dtype) return NumberKeys.read(sorter, vector, dtype, signal);
+  if (isStringType(vector.type)) return StringKeys.read(sorter, vector, signal);
   throw new UnsupportedError(
-    `cannot sort a vector of ${vector.type}: only vectors of integers, floats, dates and times are supported`,
+    `cannot sort a vector of ${vector.type}: only vectors of numbers, dates, times, strings and bytes are supported. ` +
+      'Convert it with vectorFromArray(vector.toArray(), type), for a dictionary with type vector.type.dictionary',
   );
 }
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { loadTableFunctions, tableFunctions } from '../../../../src/io/formats/text/native-tables.js';
+import { loadTableFunctions, tableFunctions } from '../../../../src/sort/host/native-tables.js';
 import { sortTableFile, type TableJob } from '../../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../../src/sort/api/sorter.js';

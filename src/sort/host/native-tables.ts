@@ -1,7 +1,7 @@
-import { nativeModule } from '../../../sort/host/native-module.js';
+import { nativeModule } from './native-module.js';
 
 /** The functions of the addon for tables. */
-export type TableFunctions = typeof import('../../../native-host/table-functions.js');
+export type TableFunctions = typeof import('../../native-host/table-functions.js');
 
 let functions: TableFunctions | undefined;
 
@@ -11,7 +11,7 @@ let functions: TableFunctions | undefined;
  */
 export async function loadTableFunctions(): Promise<void> {
   if (functions || (await nativeModule()).nativeProblem()) return;
-  functions = await import('../../../native-host/table-functions.js');
+  functions = await import('../../native-host/table-functions.js');
 }
 
 /** Returns the functions of the addon for tables, if they are loaded. */

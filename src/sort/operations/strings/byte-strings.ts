@@ -1,7 +1,7 @@
-import { inSlices, type Steps } from '../../sort/host/steps.js';
-import { tableFunctions } from '../formats/text/native-tables.js';
-import { type Codes, type Span, WORD_BYTES } from '../records/code-order.js';
-import { BLOCK_STRINGS, MAX_SHORT } from './policy.js';
+import { tableFunctions } from '../../host/native-tables.js';
+import { inSlices, type Steps } from '../../host/steps.js';
+import { BLOCK_STRINGS, MAX_SHORT } from '../policy.js';
+import { type Codes, type Span, WORD_BYTES } from './code-order.js';
 
 /** The concatenated strings of one batch. */
 interface StringBatch {
@@ -28,26 +28,36 @@ export class ByteStrings implements Codes {
   add(lengths: Uint8Array, bytes: Uint8Array): void {
     const sizes = new Uint32Array(lengths.slice().buffer);
     const offsets = new Uint32Array(sizes.length + 1);
-    for (let i = 0; i < sizes.length; i++) {
-      const size = sizes[i] as number;
-      offsets[i + 1] = (offsets[i] as number) + size;
-      if (size > this.bytes) this.bytes = size;
-    }
-    if (sizes.length === 0) return;
+    for (let i = 0; i < sizes.length; i++) offsets[i + 1] = (offsets[i] as number) + (sizes[i] as number);
     if (offsets.at(-1) !== bytes.length)
       throw new RangeError(
         `cannot read a batch: it has ${bytes.length} bytes, and declares ${offsets.at(-1)}`,
       );
+    this.addBatch(offsets, bytes);
+  }
+
+  /**
+   * Adds the strings between offsets in `bytes`.
+   *
+   * @param offsets start of each string, and the end of the last one; ascending
+   */
+  addBatch(offsets: Uint32Array, bytes: Uint8Array): void {
+    const n = offsets.length - 1;
+    if (n <= 0) return;
+    for (let i = 0; i < n; i++) {
+      const size = (offsets[i + 1] as number) - (offsets[i] as number);
+      if (size > this.bytes) this.bytes = size;
+    }
     const piece = { first: this.n, offsets, bytes };
     const isFirst = this.#pieces.length === 0;
     const index = this.#pieces.push(piece) - 1;
-    this.n += sizes.length;
+    this.n += n;
     while (this.#blocks.length * BLOCK_STRINGS < this.n) this.#blocks.push(index);
-    if (isFirst) this.shared = sizes[0] as number;
+    if (isFirst) this.shared = this.length(0);
     const first = this.at(0);
-    for (let i = 0; this.shared > 0 && i < sizes.length; i++) {
+    for (let i = 0; this.shared > 0 && i < n; i++) {
       const begin = offsets[i] as number;
-      const maxShared = Math.min(this.shared, sizes[i] as number);
+      const maxShared = Math.min(this.shared, (offsets[i + 1] as number) - begin);
       let k = 0;
       while (k < maxShared && bytes[begin + k] === first[k]) k++;
       this.shared = k;
@@ -82,6 +92,17 @@ export class ByteStrings implements Codes {
    */
   compare(i: number, j: number): number {
     return Buffer.compare(this.at(i), this.at(j));
+  }
+
+  /** Whether strings `i` and `j` are equal. */
+  equal(i: number, j: number): boolean {
+    const [one, other] = [this.#pieceOf(i), this.#pieceOf(j)];
+    const [begin, from] = [one.offsets[i - one.first] as number, other.offsets[j - other.first] as number];
+    const size = (one.offsets[i - one.first + 1] as number) - begin;
+    if (size !== (other.offsets[j - other.first + 1] as number) - from) return false;
+    if (size > MAX_SHORT) return this.compare(i, j) === 0;
+    for (let k = 0; k < size; k++) if (one.bytes[begin + k] !== other.bytes[from + k]) return false;
+    return true;
   }
 
   length(i: number): number {

@@ -11,9 +11,15 @@
  * Bentley and Sedgewick ("Fast algorithms for sorting and searching strings", 1997): decided codes are not examined
  * again. Sorting by the last word first (lexsort) would sort all codes once per word.
  */
-import type { Sorter } from '../../sort/api/sorter.js';
-import { inSlices, runYielding, type Steps } from '../../sort/host/steps.js';
-import type { OrderingSortOptions } from './record-ordering.js';
+import { inSlices, runYielding, type Steps } from '../../host/steps.js';
+import type { SortOptions } from '../../model/options.js';
+import type { OperationMethods } from '../operations.js';
+
+/** The methods of a Sorter that order codes. */
+export type CodeSorter = Pick<OperationMethods, 'argsort' | 'sortPairs'>;
+
+/** Options of the sorts of codes, which define the order. */
+export type CodeSortOptions = Omit<SortOptions, 'dtype' | 'descending' | 'nan' | 'bitRange' | 'device'>;
 
 /** Bytes of a word, the part of a code that is compared as one number. */
 export const WORD_BYTES = 8;
@@ -49,9 +55,9 @@ export interface Codes {
 
 /** Returns the positions of codes in sorted order, as `Sorter.argsort` does for keys. */
 export const argsortCodes = (
-  sorter: Sorter,
+  sorter: CodeSorter,
   codes: Codes,
-  options: Omit<OrderingSortOptions, 'into'>,
+  options: CodeSortOptions,
 ): Promise<Uint32Array> => new RadixRefinement(sorter, codes, options).argsort();
 
 /** Returns the span from `begin` on that fits a word of `maxBytes` bytes, cut at the code length `bytes`. */
@@ -70,12 +76,12 @@ interface Ties {
 
 /** The state of one call. */
 class RadixRefinement {
-  readonly #sorter: Sorter;
+  readonly #sorter: CodeSorter;
   readonly #codes: Codes;
   readonly #begin: number;
-  readonly #options: Omit<OrderingSortOptions, 'into'>;
+  readonly #options: CodeSortOptions;
 
-  constructor(sorter: Sorter, codes: Codes, options: Omit<OrderingSortOptions, 'into'>) {
+  constructor(sorter: CodeSorter, codes: Codes, options: CodeSortOptions) {
     this.#sorter = sorter;
     this.#codes = codes;
     this.#begin = codes.shared ?? 0;
