@@ -11,9 +11,9 @@ import { insufficientMemory } from '../external/budget.js';
 import { type FileContext, type FileJob, sortOptions } from '../file-sort/file-job.js';
 import { positionDtype } from '../file-sort/positions.js';
 import { withInputs } from '../formats/inputs.js';
-import { keyGroups } from '../formats/key-array.js';
-import type { KeyReader } from '../formats/key-file.js';
-import { inputOptionsOf, targetOf, writeKeyFile } from '../formats/keys.js';
+import { keyGroups, writeKeys } from '../formats/key-array.js';
+import type { KeyReader, KeyWriter } from '../formats/key-file.js';
+import { inputOptionsOf, targetOf } from '../formats/keys.js';
 import { MAX_FIRST_ROWS } from '../formats/tables/policy.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
 import { withOutput } from '../streams/output.js';
@@ -85,11 +85,17 @@ export async function topKFile(sorter: Sorter, job: TopKJob, context: FileContex
     withOutput(out, context, async (output) => {
       const reader = await open(inputOptionsOf(job));
       const target = await targetOf(reader, out, { ...job, verify: false, signal: context.signal });
+      const start = (count: number): Promise<KeyWriter> => {
+        const written = Math.min(k, count);
+        const dtype = argsort ? positionDtype(count) : reader.dtype;
+        return target.create(output, { n: written, shape: [written], dtype, column: reader.column });
+      };
+      // The process that writes a table starts while keys are read.
+      const started = reader.n === undefined ? undefined : await start(reader.n);
       const { n, top } = await selectTop(sorter, reader, job, context);
-      const positions = positionDtype(n);
-      const result = argsort ? positionsOf(top.positions, positions) : top.keys;
-      const facts = { dtype: argsort ? positions : reader.dtype, column: reader.column };
-      await writeKeyFile(target, output, result, facts);
+      const writer = started ?? (await start(n));
+      await writeKeys(writer, argsort ? positionsOf(top.positions, positionDtype(n)) : top.keys);
+      await writer.end();
       const written = top.keys.length;
       return { n, written, dtype: reader.dtype, formats: [reader.format, target.format] };
     }),

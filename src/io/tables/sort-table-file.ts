@@ -66,13 +66,14 @@ async function sortTables(
   const [first] = tables;
   const rows = new TableRows(sorter, { job, context });
   try {
+    const open = (): ReturnType<typeof tableWriter> => tableWriter(plan, job, output, context.signal);
+    // A process that writes the table starts while rows are read. A text begins with its header, which waits for them.
+    const isText = plan.text && plan.text.plan.to.as !== 'values';
+    const started = isText ? undefined : await open();
     const [, readSeconds] = await measure(() =>
       rows.read(tableBatches(tables, plan, context), totalRows(tables)),
     );
-    const made = await rows.sorted(
-      () => tableWriter(plan, job, output, context.signal),
-      plan.reportColumns.columns.length,
-    );
+    const made = await rows.sorted(async () => started ?? open(), plan.reportColumns.columns.length);
     return {
       ...made,
       descending: false,

@@ -17,7 +17,7 @@ export interface ByteSource {
 export const fileSource = (): ByteSource => ({
   size: fstatSync(FD.file).size,
   bytes(position, length) {
-    const bytes = new Uint8Array(length);
+    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer); // not cleared, since it is filled
     for (let at = 0; at < length; ) {
       const read = readSync(FD.file, bytes, at, length - at, position + at);
       if (read === 0) throw new FormatError('it was truncated while it was read');

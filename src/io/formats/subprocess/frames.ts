@@ -118,9 +118,15 @@ function readFully(fd: number, bytes: number): Uint8Array | undefined {
   return all;
 }
 
+/** Joins small parts: one write takes as long as a copy of this many bytes. */
+const SMALL_BYTES = 2 ** 14;
+
+const joinSmall = (parts: Uint8Array[]): Uint8Array[] =>
+  parts.reduce((sum, { length }) => sum + length, 0) <= SMALL_BYTES ? [Buffer.concat(parts)] : parts;
+
 /** Writes a frame to a pipe, and blocks while the pipe is full. */
 export function writeFrame(fd: number, frame: Frame): void {
-  for (const part of encodeFrame(frame)) {
+  for (const part of joinSmall(encodeFrame(frame))) {
     for (let at = 0; at < part.length; ) {
       const from = at;
       at += blocking(() => writeSync(fd, part, from));

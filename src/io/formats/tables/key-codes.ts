@@ -91,7 +91,10 @@ function fixedCodes(
 
 type PutCode = (i: number, to: Uint8Array, at: number) => void;
 
-/** Returns the codes of numbers of a dtype. The first one encodes all numbers of the batch. */
+/** Rows that are encoded at a time: a search for first rows needs the codes of few rows. */
+const BLOCK_ROWS = 128;
+
+/** Returns the codes of numbers of a dtype, which are encoded in blocks of rows. */
 function numberCodes(
   cells: Cells,
   dtype: Extract<KeyKind, { as: 'number' }>['dtype'],
@@ -101,33 +104,32 @@ function numberCodes(
   const info = dtypeInfo(dtype);
   const width = info.bytes;
   const stride = codeWordsOf(info);
-  const encoded = (): Uint32Array => {
-    const codes = new Uint32Array(rows * stride);
-    const plain = contiguous(cells, width, rows);
-    encodeRecords(keyWords(plain, info), codes, stride, keyCodec(dtype, { descending, nan }));
-    return codes;
+  const codec = keyCodec(dtype, { descending, nan });
+  const codes = new Uint32Array(Math.min(rows, BLOCK_ROWS) * stride);
+  /** The first row of the encoded block. */
+  let first = rows;
+  const encode = (i: number): void => {
+    first = i - (i % BLOCK_ROWS);
+    const plain = contiguous(cells, width, first, Math.min(rows, first + BLOCK_ROWS));
+    encodeRecords(keyWords(plain, info), codes, stride, codec);
   };
-  let codes: Uint32Array | undefined;
   return (i, to, at) => {
-    codes ??= encoded();
+    if (i < first || i >= first + BLOCK_ROWS) encode(i);
+    const word = (i - first) * stride;
     for (let k = 0; k < width; k++) {
       const byte = width - 1 - k;
-      to[at + k] = (codes[i * stride + (byte >> 2)] as number) >>> (8 * (byte & 3));
+      to[at + k] = (codes[word + (byte >> 2)] as number) >>> (8 * (byte & 3));
     }
   };
 }
 
-/** Returns the values of cells of fixed length without gaps. */
-function contiguous(
-  { memory, offset }: Pick<Cells, 'memory' | 'offset'>,
-  width: number,
-  rows: number,
-): Uint8Array {
-  if (memory && !offset) return memory.subarray(0, rows * width);
-  const plain = new Uint8Array(rows * width);
-  for (let i = 0; i < rows; i++) {
+/** Returns the values of cells `begin` to `end`, of fixed length, without gaps. */
+function contiguous({ memory, offset }: Cells, width: number, begin: number, end: number): Uint8Array {
+  if (memory && !offset) return memory.subarray(begin * width, end * width);
+  const plain = new Uint8Array((end - begin) * width);
+  for (let i = begin; i < end; i++) {
     const from = offset?.(i) ?? 0;
-    for (let k = 0; k < width; k++) plain[i * width + k] = memory?.[from + k] as number;
+    for (let k = 0; k < width; k++) plain[(i - begin) * width + k] = memory?.[from + k] as number;
   }
   return plain;
 }

@@ -41,9 +41,15 @@ export interface WriterProperties {
   build(): object;
 }
 
+/** The part of a `Blob` that the package uses. A whole one copies the bytes twice. */
+interface PartialBlob {
+  readonly size: number;
+  slice(from?: number, to?: number): { arrayBuffer(): Promise<ArrayBuffer> };
+}
+
 /** The used subset of the package, whose own declarations require browser types. */
 export interface ParquetPackage {
-  readonly ParquetFile: { fromFile(file: Pick<Blob, 'size' | 'slice'>): Promise<ParquetFile> };
+  readonly ParquetFile: { fromFile(file: PartialBlob): Promise<ParquetFile> };
   readonly Table: { fromIPCStream(bytes: Uint8Array): { recordBatches(): Batches[] } };
   readonly Compression: { readonly SNAPPY: number };
   readonly WriterPropertiesBuilder: new () => WriterProperties;
@@ -200,16 +206,19 @@ export class ParquetTable {
 }
 
 /** Returns the file as parquet-wasm reads it: with modified metadata at its end. */
-function blobOf(source: ByteSource, begin: number, ending: Uint8Array): Pick<Blob, 'size' | 'slice'> {
+function blobOf(source: ByteSource, begin: number, ending: Uint8Array): PartialBlob {
   const size = begin + ending.length;
-  const bytes = (from: number, to: number): Uint8Array => {
+  const bytes = (from: number, to: number): Uint8Array<ArrayBuffer> => {
     const ofFile = source.bytes(from, Math.max(0, Math.min(to, begin) - from));
     if (to <= begin) return ofFile;
-    return Buffer.concat([ofFile, ending.subarray(Math.max(0, from - begin), to - begin)]);
+    const all = new Uint8Array(to - from);
+    all.set(ofFile);
+    all.set(ending.subarray(Math.max(0, from - begin), to - begin), ofFile.length);
+    return all;
   };
   return {
     size,
-    slice: (from = 0, to = size) => new Blob([bytes(from, Math.min(to, size)) as Uint8Array<ArrayBuffer>]),
+    slice: (from = 0, to = size) => ({ arrayBuffer: async () => bytes(from, Math.min(to, size)).buffer }),
   };
 }
 
