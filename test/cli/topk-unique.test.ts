@@ -92,6 +92,12 @@ test('unique compares records by their keys, and conflicting options are refused
   const records = ['--record', '2', '--key', '0:1'];
   const ran = await clsort(['unique', path('in.dat'), '-o', '-', ...records]);
   t.is(ran.out, 'a1b1', ran.err);
+  writeFileSync(path('few.u8'), Buffer.from([7, 3, 7, 9, 3, 7]));
+  const several = ['--duplicates-only', '--counts', path('few.u64'), '-o', path('several.u8')];
+  const few = await clsort(['unique', path('few.u8'), ...several]);
+  t.regex(few.out, /: 2 of several equal ones of 6 u8 keys\n$/, few.err);
+  t.deepEqual([...readFileSync(path('several.u8'))], [3, 7]);
+  t.deepEqual([...new BigUint64Array(new Uint8Array(readFileSync(path('few.u64'))).buffer)], [2n, 3n]);
   for (const args of [
     ['sort', path('in.i16'), '-o', path('no.u32'), '-u', '--argsort'],
     ['sort', path('in.i16'), '-o', path('no.u32'), '--counts', path('no.u64')],

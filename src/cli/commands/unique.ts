@@ -12,10 +12,10 @@ import { grouped } from '../table.js';
 
 export async function run(args: UniqueArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
-  const { counts, format, in: inputs, out, verify } = args;
+  const { counts, duplicatesOnly, format, in: inputs, out, verify } = args;
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
   await restart(args, out);
-  const how = { ...readMemory(args), out, unique: true, counts, verify };
+  const how = { ...readMemory(args), out, unique: true, duplicatesOnly, counts, verify };
   const report = await runWithSorter(args, console, (sorter, context) =>
     records
       ? sortRecordFile(sorter, { ...records, ...how, format, in: onlyInput(inputs) }, context)
@@ -29,7 +29,9 @@ export async function run(args: UniqueArguments, console: Console): Promise<Exit
       formats: { from, to },
       external: report.external ?? null,
     },
-    text: `${grouped(distinct)} distinct of ${grouped(n)} ${records ? `records of ${records.record} bytes` : `${dtype} keys`}`,
+    text:
+      `${grouped(distinct)} ${duplicatesOnly ? 'of several equal ones' : 'distinct'} of ${grouped(n)} ` +
+      (records ? `records of ${records.record} bytes` : `${dtype} keys`),
   });
   return EXIT.ok;
 }

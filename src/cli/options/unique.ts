@@ -17,11 +17,17 @@ export interface UniqueArguments
     RecordArguments,
     RunArguments {
   readonly dtype: string | undefined;
+  readonly duplicatesOnly: boolean;
   readonly verify: boolean;
 }
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withCounts(withMemory(withTo(withInput(withRecords(withOrder(yargs))))))))
+    .option('duplicates-only', {
+      type: 'boolean',
+      default: false,
+      describe: 'write only keys that occur more than once',
+    })
     .option('verify', {
       type: 'boolean',
       default: false,
@@ -29,10 +35,11 @@ export const builder = (yargs: Argv) =>
     })
     .group(['dtype', 'column'], 'Input:')
     .group(['descending', 'nan'], 'Order:')
-    .group(['out', 'to', 'counts'], 'Output:')
+    .group(['out', 'to', 'duplicates-only', 'counts'], 'Output:')
     .group(['device', 'memory', 'verify', 'json'], 'Execution:')
     .example('$0 unique ids.u64 -o distinct.u64', 'distinct keys, in order')
     .example('$0 unique in.npy -o distinct.npy --counts counts.npy', 'with the count of each key')
+    .example('$0 unique ids.u64 -o twice.u64 --duplicates-only', 'keys that occur more than once')
     .example('$0 unique in.dat -o out.dat --record 100 --key 0:10', 'first record of each key')
     .epilogue(
       'Same as sort --unique. Keys are compared as numbers: all NaNs are equal, and so are both zeros; the first of ' +

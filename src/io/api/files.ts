@@ -48,6 +48,7 @@ const NAMES: Readonly<Record<keyof SortFileOptions, true>> = {
   bitRange: true,
   argsort: true,
   unique: true,
+  duplicatesOnly: true,
   counts: true,
   algorithm: true,
   advanced: true,

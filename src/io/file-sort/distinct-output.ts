@@ -7,6 +7,7 @@ import { type OutputContext, withOutput } from '../streams/output.js';
 import {
   type DistinctOutputs,
   DistinctWriter,
+  DuplicateFilter,
   type FindFirsts,
   firstKeys,
   firstRecords,
@@ -17,6 +18,8 @@ export interface DistinctRequest {
   readonly order: RecordOrdering | KeyOrdering;
   /** Write only the first of equal records; default false: all records are written and nothing is counted. */
   readonly unique?: boolean | undefined;
+  /** Write only records that occur more than once; default false. */
+  readonly duplicatesOnly?: boolean | undefined;
   /** Path of the file that receives the counts as u64. */
   readonly counts?: string | undefined;
   /** Source of format and byte order for the counts when their file name implies none. */
@@ -31,7 +34,7 @@ export interface DistinctRequest {
  * @param open opens the writer of the records; called once, before anything is written
  * @param context output context
  * @param write writes sorted records
- * @returns the number of distinct records; undefined when all records were written
+ * @returns the number of records written; undefined when all records were written
  * @throws errors of `open` and `write`
  */
 export async function withDistinct(
@@ -40,7 +43,7 @@ export async function withDistinct(
   context: OutputContext,
   write: (writer: Pick<KeyWriter, 'write'>) => Promise<void>,
 ): Promise<number | undefined> {
-  const { order, unique = false } = request;
+  const { order, unique = false, duplicatesOnly } = request;
   if (!unique) {
     const to = await open();
     await write(to);
@@ -48,19 +51,33 @@ export async function withDistinct(
     return undefined;
   }
   return withCounts(request, context, async (counts) => {
-    const writer = distinctWriter(order, { to: await open(), counts }, context.signal);
+    const writer = distinctWriter({ order, duplicatesOnly }, { to: await open(), counts }, context.signal);
     await write(writer);
     await writer.end();
     return writer.n;
   });
 }
 
-/** Returns a writer that passes on only the first of equal sorted records. */
-export const distinctWriter = (
-  order: RecordOrdering | KeyOrdering,
+/** A writer with the number of records that it has passed on. */
+export type CountingWriter = KeyWriter & { readonly n: number };
+
+/** Returns a writer that passes on only the first of equal sorted records, or of those that occur more than once. */
+export function distinctWriter(
+  { order, duplicatesOnly = false }: Pick<DistinctRequest, 'order' | 'duplicatesOnly'>,
   outputs: DistinctOutputs,
   signal: AbortSignal,
-): DistinctWriter => new DistinctWriter(order.recordBytes, firstFinder(order), outputs, signal);
+): CountingWriter {
+  const { recordBytes } = order;
+  const filter = duplicatesOnly ? new DuplicateFilter(recordBytes, outputs) : undefined;
+  const writer = new DistinctWriter(recordBytes, firstFinder(order), filter ?? outputs, signal);
+  return {
+    write: (piece) => writer.write(piece),
+    end: () => writer.end(),
+    get n() {
+      return filter?.n ?? writer.n;
+    },
+  };
+}
 
 /** Compares keys as numbers when all their bits count; compares all other records by their order. */
 const firstFinder = (order: RecordOrdering | KeyOrdering): FindFirsts =>

@@ -1,7 +1,7 @@
 /** Finds the first of equal records in sorted data. */
 import { keyWords } from '../../keys/array.js';
 import { type DtypeInfo, infinityBits } from '../../keys/dtype.js';
-import { runYielding } from '../../sort/host/steps.js';
+import { runSync, runYielding } from '../../sort/host/steps.js';
 import type { KeyWriter } from '../formats/key-file.js';
 import { gatherRecords } from '../records/gather-records.js';
 import type { RecordOrdering } from '../records/record-ordering.js';
@@ -152,5 +152,45 @@ export class DistinctWriter implements KeyWriter {
     const { to, counts } = this.#outputs;
     if (this.n > 0) await counts?.write(new Uint8Array(BigUint64Array.of(BigInt(this.#count)).buffer));
     await to.end();
+  }
+}
+
+/**
+ * Passes on only records that occur more than once, with their counts. Receives distinct records and, later, as many
+ * counts in the same order.
+ */
+export class DuplicateFilter {
+  /** Number of records passed on. */
+  n = 0;
+  readonly #recordBytes: number;
+  readonly #outputs: DistinctOutputs;
+  /** Records whose counts have not arrived. */
+  #pending: Uint8Array = new Uint8Array(0);
+
+  readonly to: KeyWriter = {
+    write: async (piece) => {
+      this.#pending = Buffer.concat([this.#pending, piece]);
+    },
+    end: () => this.#outputs.to.end(),
+  };
+
+  readonly counts: Pick<KeyWriter, 'write'> = { write: (piece) => this.#count(piece) };
+
+  constructor(recordBytes: number, outputs: DistinctOutputs) {
+    this.#recordBytes = recordBytes;
+    this.#outputs = outputs;
+  }
+
+  async #count(piece: Uint8Array): Promise<void> {
+    const counts = new BigUint64Array(piece.slice().buffer);
+    const kept = Uint32Array.from(counts.keys()).filter((i) => (counts[i] as bigint) > 1n);
+    const records = new Uint8Array(kept.length * this.#recordBytes);
+    runSync(gatherRecords(this.#pending, this.#recordBytes, kept, records));
+    this.#pending = this.#pending.subarray(counts.length * this.#recordBytes);
+    this.n += kept.length;
+    if (kept.length === 0) return;
+    await this.#outputs.to.write(records);
+    const found = BigUint64Array.from(kept, (i) => counts[i] as bigint);
+    await this.#outputs.counts?.write(new Uint8Array(found.buffer));
   }
 }

@@ -45,6 +45,13 @@ export interface DistinctOptions {
    */
   readonly unique?: boolean | undefined;
   /**
+   * Write only the first of equal keys that occur more than once. Requires `unique`.
+   *
+   * @defaultValue `false`
+   * @throws UsageError when `unique` is not set
+   */
+  readonly duplicatesOnly?: boolean | undefined;
+  /**
    * Path of a file that receives the number of occurrences of each distinct key, as u64. Requires `unique`.
    *
    * @defaultValue none
@@ -144,11 +151,20 @@ export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
  * @throws UsageError when they conflict
  */
 export async function assertDistinct(
-  { unique = false, argsort, counts, out }: DistinctOptions & Pick<FileJob, 'argsort' | 'out'>,
+  {
+    unique = false,
+    duplicatesOnly = false,
+    argsort,
+    counts,
+    out,
+  }: DistinctOptions & Pick<FileJob, 'argsort' | 'out'>,
   inputs: readonly string[],
 ): Promise<void> {
   if (unique && argsort) {
     throw new UsageError('cannot use argsort with unique: positions are distinct already');
+  }
+  if (duplicatesOnly && !unique) {
+    throw new UsageError('cannot write duplicates only: option unique writes each key once. Set unique');
   }
   if (counts === undefined) return;
   if (!unique) throw new UsageError('cannot write counts: they are counts of distinct keys. Pass --unique');

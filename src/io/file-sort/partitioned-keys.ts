@@ -13,7 +13,7 @@ import { positionDtype } from './positions.js';
 export function sortKeysInPartitions(work: FileSort, memory: number): Promise<FileReport> {
   const { sorter, reader, target, job, context, reportBase, output } = work;
   const { n, dtype, format } = reader;
-  const { descending = false, nan = 'last', unique = false, wideFrom } = job;
+  const { descending = false, nan = 'last', unique = false, duplicatesOnly, wideFrom } = job;
   const bits = bitWindow(job.bits, dtypeInfo(dtype));
   const order = keyOrdering({ dtype, descending, nan, bits });
   const [only, ...more] = inputsOf(job);
@@ -24,7 +24,7 @@ export function sortKeysInPartitions(work: FileSort, memory: number): Promise<Fi
     input: { ...keyInput(reader), path },
     orderName:
       `${dtype} keys, ${descending ? 'descending' : 'ascending'}, NaN ${nan}, bits ${bits.join(' to ')}, ` +
-      `${format} to ${target.format}${unique ? ', distinct' : ''}`,
+      `${format} to ${target.format}${unique ? ', distinct' : ''}${duplicatesOnly ? ', duplicates only' : ''}`,
     options: sortOptions(job, context),
     create: (to, count) => target.create(to, factsOf(work, count)),
     isPlain: target.plain,

@@ -10,8 +10,7 @@ import type { IndexedRecords } from '../records/indexed-records.js';
 import type { RecordInput } from '../records/record-input.js';
 import type { KeyOrdering, RecordOrdering } from '../records/record-ordering.js';
 import type { Output } from '../streams/output.js';
-import type { DistinctWriter } from './distinct.js';
-import { distinctWriter, withCounts } from './distinct-output.js';
+import { type CountingWriter, distinctWriter, withCounts } from './distinct-output.js';
 import type { FileContext, FileReport, LargeFileJob, LargeReport } from './file-job.js';
 import { positionDtype } from './positions.js';
 
@@ -24,7 +23,16 @@ export interface PartitionedFile {
   readonly orderName: string;
   readonly job: Pick<
     LargeFileJob,
-    'out' | 'tmp' | 'resume' | 'verify' | 'unique' | 'counts' | 'wideFrom' | 'header' | 'delimiter'
+    | 'out'
+    | 'tmp'
+    | 'resume'
+    | 'verify'
+    | 'unique'
+    | 'duplicatesOnly'
+    | 'counts'
+    | 'wideFrom'
+    | 'header'
+    | 'delimiter'
   >;
   readonly memory: number;
   /** Options of the sort; the order defines direction and bits. */
@@ -60,9 +68,13 @@ export async function sortInPartitions(file: PartitionedFile): Promise<FileRepor
     return sortRecords(file, isPlain ? {} : { writer: (to) => create(to, n) });
   }
   return withCounts({ counts: job.counts, model, text: job }, context, async (counts) => {
-    let distinct: DistinctWriter | undefined;
+    let distinct: CountingWriter | undefined;
     const writer = async (to: Output): Promise<RecordWriter> => {
-      distinct = distinctWriter(order, { to: await create(to, undefined), counts }, context.signal);
+      distinct = distinctWriter(
+        { order, duplicatesOnly: job.duplicatesOnly },
+        { to: await create(to, undefined), counts },
+        context.signal,
+      );
       return distinct;
     };
     const made = await sortRecords(file, { writer });

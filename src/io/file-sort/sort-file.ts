@@ -224,8 +224,8 @@ async function compactDistinct({ reader, job, context }: FileSort, sorted: KeyAr
     },
     end: async () => undefined,
   };
-  const { counts } = job;
-  const request = { order, unique: true, counts, model: reader, text: job };
+  const { counts, duplicatesOnly } = job;
+  const request = { order, unique: true, duplicatesOnly, counts, model: reader, text: job };
   await withDistinct(
     request,
     async () => front,

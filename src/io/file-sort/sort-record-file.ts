@@ -92,7 +92,18 @@ interface RecordSort {
 
 async function sortSource(work: RecordSort): Promise<FileReport> {
   const { sorter, source, order, job, context, output } = work;
-  const { in: from, out, record, nan, argsort = false, unique = false, memory, tmp, resume } = job;
+  const {
+    in: from,
+    out,
+    record,
+    nan,
+    argsort = false,
+    unique = false,
+    duplicatesOnly,
+    memory,
+    tmp,
+    resume,
+  } = job;
   const keys = recordKeys({ record, keys: job.keys }).map(keyText);
   const reportBase = {
     descending: false,
@@ -115,7 +126,7 @@ async function sortSource(work: RecordSort): Promise<FileReport> {
   return sortInPartitions({
     ...{ sorter, order, job, memory, context, output, model: { format: 'raw' }, isPlain: true },
     input: { ...fileInput(source, record), path: source.bytes === undefined ? undefined : from },
-    orderName: `${order.description} by ${keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}`,
+    orderName: `${order.description} by ${keys.join(' ')}, NaN ${nan ?? 'last'}${unique ? ', distinct' : ''}${duplicatesOnly ? ', duplicates only' : ''}`,
     options: orderingOptions(job, context),
     create: async (to) => bytesTo(to),
     indexed: argsort ? IndexedRecords.ofLayout(job) : undefined,
@@ -132,7 +143,7 @@ type WholeReport = SortReport & Pick<FileReport, 'shape' | 'distinct' | 'readSec
 /** Sorts all records in memory. */
 function sortWhole(work: RecordSort): Promise<WholeReport> {
   const { sorter, source, order, job, context } = work;
-  const { record, argsort = false, verify = false, unique, counts } = job;
+  const { record, argsort = false, verify = false, unique, duplicatesOnly, counts } = job;
   const { signal } = context;
   const bytesOut = (bytesIn: number): number => (argsort ? (bytesIn / record) * 4 : bytesIn);
   return writeToOutput(work, async (output) => {
@@ -154,7 +165,7 @@ function sortWhole(work: RecordSort): Promise<WholeReport> {
         await output.write(bytesOf(positions));
         return undefined;
       }
-      const request = { order, unique, counts, ...AS_RECORDS };
+      const request = { order, unique, duplicatesOnly, counts, ...AS_RECORDS };
       const open = async () => bytesTo(output);
       return withDistinct(request, open, context, async (writer) => {
         verified = await writeRecords(sorted, writer);

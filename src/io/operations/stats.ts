@@ -6,8 +6,7 @@ import type { Sorter } from '../../sort/api/sorter.js';
 import { DOUBLE_SCALE, nearestDouble, nearestInteger, type Ratio, scaledDouble } from '../../util/ratio.js';
 import { ExactSum } from '../checks/exact-sum.js';
 import { type FileProfile, ProfileScan } from '../checks/file-profile.js';
-import type { DistinctWriter } from '../file-sort/distinct.js';
-import { distinctWriter } from '../file-sort/distinct-output.js';
+import { type CountingWriter, distinctWriter } from '../file-sort/distinct-output.js';
 import type { FileContext, LargeOptions, LargeReport } from '../file-sort/file-job.js';
 import { sortKeys } from '../file-sort/sort-file.js';
 import { withInputs } from '../formats/inputs.js';
@@ -141,7 +140,7 @@ function placeOf({ numerator, denominator }: Ratio, count: number): Place {
 class SortedKeys implements KeyWriter {
   readonly #info: DtypeInfo;
   readonly #places: () => readonly Place[];
-  readonly #distinct: DistinctWriter;
+  readonly #distinct: CountingWriter;
   /** Ranks that are still to come, in order. */
   #wanted: number[] | undefined;
   readonly #found = new Map<number, number | bigint>();
@@ -153,7 +152,7 @@ class SortedKeys implements KeyWriter {
     this.#places = places;
     const order = keyOrdering({ dtype: info.name, nan: 'last', bits: [0, info.width] });
     const uncounted = { write: async () => undefined, end: async () => undefined };
-    this.#distinct = distinctWriter(order, { to: uncounted }, signal);
+    this.#distinct = distinctWriter({ order }, { to: uncounted }, signal);
   }
 
   /** Number of distinct keys. */

@@ -82,6 +82,40 @@ for (const dtype of ['u8', 'f16', 'bf16', 'i32', 'u64', 'f64'] as const) {
   });
 }
 
+test('keys that occur more than once are written with their counts, in memory and in partitions', async (t) => {
+  const random = new Random(46);
+  for (const [n, limit] of [
+    [5000, 4096],
+    [2 ** 23, 2 ** 22],
+  ] as const) {
+    const keys = Uint32Array.from({ length: n }, () => random.u32() % limit);
+    writeFileSync(path('in.u32'), keys);
+    keys.sort();
+    const { firsts, counts } = runsOf(n, (i) => keys[i] === keys[i - 1]);
+    const several = firsts.map((_, i) => i).filter((i) => (counts[i] as bigint) > 1n);
+    t.true(several.length < firsts.length);
+    const [out, memory] = [path('several.u32'), 2 ** 24];
+    const job = { in: path('in.u32'), out, unique: true, duplicatesOnly: true, counts: path('several.u64') };
+    const report = await sort({ ...job, memory });
+    t.is(report.distinct, several.length);
+    t.is(report.external !== undefined, n > memory / 4);
+    const expected = Uint32Array.from(several, (i) => keys[firsts[i] as number] as number);
+    t.true(readFileSync(out).equals(Buffer.from(expected.buffer)), `${n} keys`);
+    const found = BigUint64Array.from(several, (i) => counts[i] as bigint);
+    t.true(readFileSync(job.counts).equals(Buffer.from(found.buffer)), `counts of ${n} keys`);
+  }
+  const record = {
+    in: path('in.dat'),
+    out: path('out.dat'),
+    record: 4,
+    keys: ['0:2'],
+    unique: true,
+  } as const;
+  writeFileSync(record.in, 'aab1aac2bbd3bbe4bbf5cc66dd77dd88');
+  t.is((await sortRecords({ ...record, duplicatesOnly: true })).distinct, 3);
+  t.is(readFileSync(record.out, 'utf8'), 'aab1bbd3dd77');
+});
+
 test('the first of records with equal keys is written with its count, in memory and externally', async (t) => {
   const record = 12;
   const texts = ['1:2', '4:u16:desc', '6:3'];
@@ -125,12 +159,13 @@ test('distinct keys of a matrix, by a bit window and of an empty file are writte
   t.is(readFileSync(path('none.out')).length + readFileSync(path('none.u64')).length, 0);
 });
 
-test('positions of distinct keys, counts without unique and counts that replace a file are refused', async (t) => {
+test('positions of distinct keys, counts and duplicates without unique and counts that replace a file are refused', async (t) => {
   writeFileSync(path('x.u8'), Buffer.from([1, 1]));
   const job = { in: path('x.u8'), out: path('never') };
   for (const [more, message] of [
     [{ unique: true, argsort: true }, /positions are distinct/],
     [{ counts: path('counts.u64') }, /--unique/],
+    [{ duplicatesOnly: true }, /cannot write duplicates only/],
     [{ unique: true, counts: path('x.u8') }, /cannot write counts/],
     [{ unique: true, counts: path('never') }, /cannot write counts/],
     [{ unique: true, counts: '-' }, /expected the path of a file for counts but got "-"/],
