@@ -28,7 +28,7 @@ const ORDERED: readonly string[] = [
 
 /**
  * Returns a code that no row of a row group precedes. It is that of the smallest value, or of the largest one for
- * descending keys; a truncated value is also a bound. Undefined if statistics do not tell.
+ * descending keys; a truncated value is also a bound. Undefined if the bound is unknown.
  *
  * NaNs are not part of statistics, and a zero has no sign in them.
  */
