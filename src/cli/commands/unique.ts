@@ -12,7 +12,7 @@ import { grouped } from '../table.js';
 
 export async function run(args: UniqueArguments, console: Console): Promise<ExitCode> {
   const records = readRecords(args);
-  const { counts, duplicatesOnly, format, in: inputs, out, verify } = args;
+  const { counts, 'duplicates-only': duplicatesOnly, format, in: inputs, out, verify } = args;
   const keys = { ...readInput(args), ...readOrder(args), to: readTo(args) };
   await restart(args, out);
   const how = { ...readMemory(args), out, unique: true, duplicatesOnly, counts, verify };

@@ -17,7 +17,7 @@ export interface UniqueArguments
     RecordArguments,
     RunArguments {
   readonly dtype: string | undefined;
-  readonly duplicatesOnly: boolean;
+  readonly 'duplicates-only': boolean;
   readonly verify: boolean;
 }
 
