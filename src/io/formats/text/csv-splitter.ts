@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { tableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
+import { growArray, RowRanges } from './row-ranges.js';
 import type { Ragged } from './text-options.js';
 
 const [LF, CR, QUOTE] = [0x0a, 0x0d, 0x22];
@@ -28,7 +29,7 @@ function hasAt(bytes: Uint8Array, at: number, part: Uint8Array): boolean {
   return true;
 }
 
-export class CsvSplitter {
+export class CsvSplitter extends RowRanges {
   readonly options: SplitOptions;
   readonly #delimiter: Uint8Array;
   readonly #first: number;
@@ -37,14 +38,6 @@ export class CsvSplitter {
   #line = 1;
   /** Number of fields per record; 0 before the first record, -1 to allow any number. */
   width = 0;
-  /** Number of records found by the last call. */
-  rows = 0;
-  /** Start, end and line number of each record. */
-  begins = new Int32Array(1024);
-  ends = new Int32Array(1024);
-  lines = new Float64Array(1024);
-  /** Index in `fieldEnds` of the first field of each record. */
-  firsts = new Int32Array(1025);
   fieldEnds = new Int32Array(4096);
   #fields = 0;
   /** Number of records so far with filled-in fields, and of skipped records. */
@@ -54,6 +47,7 @@ export class CsvSplitter {
   comments = 0;
 
   constructor(options: SplitOptions) {
+    super();
     this.options = options;
     this.#delimiter = options.delimiter;
     this.#first = options.delimiter[0] ?? -1;
@@ -149,7 +143,7 @@ export class CsvSplitter {
       return undefined;
     }
     this.#line++;
-    this.#take({ begin, end: at, line, fieldsBefore });
+    this.#take(begin, at, line, fieldsBefore);
     return next;
   }
 
@@ -183,40 +177,19 @@ export class CsvSplitter {
     );
   }
 
-  #take({
-    begin,
-    end,
-    line,
-    fieldsBefore,
-  }: {
-    readonly begin: number;
-    readonly end: number;
-    readonly line: number;
-    readonly fieldsBefore: number;
-  }): void {
+  #take(begin: number, end: number, line: number, fieldsBefore: number): void {
     const fields = this.#fields - fieldsBefore;
     if (this.width === 0) this.width = fields;
     if (fields !== this.width && this.width > 0 && !this.#isKept(fields, line)) {
       this.#fields = fieldsBefore;
       return;
     }
-    const row = this.rows++;
-    if (row === this.begins.length) {
-      this.begins = growArray(this.begins);
-      this.ends = growArray(this.ends);
-      this.lines = growArray(this.lines);
-      this.firsts = growArray(this.firsts);
-    }
     // A filled-in field starts after the end of its record.
     for (let k = fields; k < this.width; k++) {
       if (this.#fields === this.fieldEnds.length) this.fieldEnds = growArray(this.fieldEnds);
       this.fieldEnds[this.#fields++] = end;
     }
-    this.begins[row] = begin;
-    this.ends[row] = end;
-    this.lines[row] = line;
-    this.firsts[row] = fieldsBefore;
-    this.firsts[row + 1] = this.#fields;
+    this.addRow(begin, end, line, fieldsBefore, this.#fields);
   }
 
   /**
@@ -258,12 +231,6 @@ export class CsvSplitter {
 }
 
 const count = (fields: number): string => (fields === 1 ? '1 field' : `${fields} fields`);
-
-export function growArray<T extends Int32Array | Float64Array>(from: T): T {
-  const to = new (from.constructor as new (length: number) => T)(2 * from.length);
-  to.set(from);
-  return to;
-}
 
 /** Returns the end of a line without quotes. */
 export function lineEnd(bytes: Uint8Array, at: number): number {

@@ -3,8 +3,9 @@
 import type { KnownNames } from '../../../native-host/table-functions.js';
 import { tableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
-import { findInvalidUtf8, growArray } from './csv-splitter.js';
+import { findInvalidUtf8 } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
+import { growArray, RowRanges } from './row-ranges.js';
 import { FORM, type Values } from './values.js';
 
 /** Name of the only column if lines are not objects. */
@@ -12,15 +13,6 @@ export const LINE_COLUMN = 'json';
 
 const [LF, CR, QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_LIST] = [0x0a, 0x0d, 0x22, 0x5c, 0x7b, 0x5b];
 const NULL = 0x6e;
-
-/** Returns the end of each name in their concatenation. */
-function endsOf(names: readonly string[]): number[] {
-  let end = 0;
-  return names.map((name) => {
-    end += name.length;
-    return end;
-  });
-}
 
 /** Columns in order of first appearance. Members of nested objects are columns only when requested by path. */
 export class JsonColumns {
@@ -36,9 +28,10 @@ export class JsonColumns {
 
   /** The names found so far, in each way they are written, and their columns. */
   get known(): KnownNames {
+    let end = 0;
     this.#known ??= {
       bytes: Buffer.from([...this.#byRaw.keys()].join(''), 'latin1'),
-      ends: Int32Array.from(endsOf([...this.#byRaw.keys()])),
+      ends: Int32Array.from(this.#byRaw.keys(), (name) => (end += name.length)),
       columns: Int32Array.from(this.#byRaw.values()),
     };
     return this.#known;
@@ -76,7 +69,7 @@ export const pathOf = (name: string): string[] | undefined =>
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     : undefined;
 
-export class JsonLines {
+export class JsonLines extends RowRanges {
   readonly #name: string;
   readonly #columns: JsonColumns;
   readonly #scanner = new JsonScanner();
@@ -86,13 +79,6 @@ export class JsonLines {
   #lastRows: number[] = [];
   /** Columns of the previous line in order, because the next line probably has the same. */
   #order: number[] = [];
-  rows = 0;
-  /** Start, end and line number of each row. */
-  begins = new Int32Array(1024);
-  ends = new Int32Array(1024);
-  lines = new Float64Array(1024);
-  /** Index of the first value of each row, and the end of the last one. */
-  firsts = new Int32Array(1025);
   /** Column, start and end of each value. */
   columns = new Int32Array(4096);
   valueBegins = new Int32Array(4096);
@@ -101,6 +87,7 @@ export class JsonLines {
 
   /** @param name  display name of the file, for messages */
   constructor(name: string, columns: JsonColumns) {
+    super();
     this.#name = name;
     this.#columns = columns;
   }
@@ -163,18 +150,7 @@ export class JsonLines {
         this.#line,
       );
     }
-    const row = this.rows++;
-    if (row === this.begins.length) {
-      this.begins = growArray(this.begins);
-      this.ends = growArray(this.ends);
-      this.lines = growArray(this.lines);
-      this.firsts = growArray(this.firsts);
-    }
-    this.begins[row] = begin;
-    this.ends[row] = end;
-    this.lines[row] = this.#line;
-    this.firsts[row] = first;
-    this.firsts[row + 1] = this.#values;
+    this.addRow(begin, end, this.#line, first, this.#values);
   }
 
   /** @throws FormatError when objects and other values are mixed */
