@@ -1,17 +1,16 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
-  AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
 import { type AmdGeometry, amdGeometry, MAX_PADDED, PADDING, RADIX, type ScanChain } from './amd-geometry.js';
+import { CompiledSort } from './compiled-sort.js';
 import { type Digit, digitsOf } from './digits.js';
 import { choice, type Tuning, whole } from './parameters.js';
 import {
@@ -47,26 +46,14 @@ const digitsOfWindow = (bits: readonly [number, number]): Digit[] => digitsOf(bi
  *
  * The planner picks it when the faster pipelines are not available: it needs only local memory and local atomics.
  */
-class AmdRadix implements Algorithm {
-  readonly name = 'amd';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #fitted: FittedProgram;
-
-  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram) {
-    this.device = device;
-    this.shape = shape;
-    this.#fitted = fitted;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+class AmdRadix extends CompiledSort<FittedProgram> {
+  protected override accepts({ n }: SortRequest): true | string {
     if (this.shape.tuning?.scan === 3 && n > PADDING) return `scan: 3 serves at most ${PADDING} keys`;
     if (Math.ceil(n / PADDING) * PADDING > MAX_PADDED) return 'places are 32-bit: at most 2^32 keys';
     return true;
   }
 
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
     const { blocks, runs } = amdGeometry(n);
     return {
       ...alternateBytes(this.shape, n, digitsOfWindow(bits).length, inPlace),
@@ -91,7 +78,7 @@ class AmdRadix implements Algorithm {
       run(
         'permute',
         [pass.from, pass.to, scratchOf(work, 'scannedBuckets'), ...passValues(pass), ...digit],
-        [geometry.blocks * this.#fitted.groupSize],
+        [geometry.blocks * this.built.groupSize],
         passOutputs(pass),
       );
     }
@@ -100,8 +87,8 @@ class AmdRadix implements Algorithm {
 
   #runner(queue: Queue, { onStage }: SortWork, pass: number): Run {
     return (name, args, global, buffers) => {
-      const local = global.map((_, dimension) => (dimension === 0 ? this.#fitted.groupSize : 1));
-      queue.run(this.#fitted.program.kernel(name), args, { global, local, pass });
+      const local = global.map((_, dimension) => (dimension === 0 ? this.built.groupSize : 1));
+      queue.run(this.built.program.kernel(name), args, { global, local, pass });
       onStage?.({ kernel: name, pass, buffers });
     };
   }
@@ -114,7 +101,7 @@ class AmdRadix implements Algorithm {
     digit: KernelArgument[],
   ): void {
     const buckets = scratchOf(work, 'buckets');
-    run('histogram', [keys, buckets, ...digit], [blocks * this.#fitted.groupSize], { buckets });
+    run('histogram', [keys, buckets, ...digit], [blocks * this.built.groupSize], { buckets });
   }
 
   #scan(run: Run, { blocks, runs, scan }: AmdGeometry, work: SortWork): void {
@@ -122,7 +109,7 @@ class AmdRadix implements Algorithm {
     const scannedBuckets = scratchOf(work, 'scannedBuckets');
     const sumBuffer = scratchOf(work, 'sumBuffer');
     const binTotals = scratchOf(work, 'binTotals');
-    const localSize = this.#fitted.groupSize;
+    const localSize = this.built.groupSize;
     run('ScanArraysdim2', [buckets, scannedBuckets, sumBuffer], [runs * localSize, RADIX / SCAN_BINS], {
       scannedBuckets,
       sumBuffer,
@@ -188,6 +175,6 @@ export const amdRadix: AlgorithmFactory = {
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
     }));
-    return new AmdRadix(device, shape, fitted);
+    return new AmdRadix('amd', device, shape, fitted);
   },
 };

@@ -9,15 +9,16 @@ import {
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
   AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
 import { windowMask } from './comparison.js';
+import { CompiledSort } from './compiled-sort.js';
 import { onOff, whole } from './parameters.js';
 import { carriesValues, passBuffers, passInPlace, passOutputs, scratchOf } from './passes.js';
 
@@ -42,39 +43,24 @@ interface Variant extends FittedProgram {
  * The planner picks it last: it needs only barriers. `tuning` `network: true` launches every step separately, for
  * `clsort explain`.
  */
-class Bitonic implements Algorithm {
-  readonly name = 'bitonic';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #ties: Variant | undefined;
-  readonly #plain: Variant | undefined;
-
-  constructor(
-    device: Device,
-    shape: AlgorithmShape,
-    variants: { ties: Variant | undefined; plain: Variant | undefined },
-  ) {
-    this.device = device;
-    this.shape = shape;
-    this.#ties = variants.ties;
-    this.#plain = variants.plain;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+class Bitonic extends CompiledSort<{
+  readonly ties: Variant | undefined;
+  readonly plain: Variant | undefined;
+}> {
+  protected override accepts({ n }: SortRequest): true | string {
     return n <= 2 ** 32 || 'positions that break ties are 32-bit: at most 2^32 keys';
   }
 
   /** Returns the program variant for a window. Equal whole keys are identical, so ties need not be broken. */
   #variant([begin, end]: readonly [number, number]): { variant: Variant; ties: boolean } {
     const whole = begin === 0 && end === this.shape.keyBits;
-    const ties = this.#plain === undefined || (this.#ties !== undefined && !whole);
-    const variant = ties ? this.#ties : this.#plain;
+    const ties = this.built.plain === undefined || (this.built.ties !== undefined && !whole);
+    const variant = ties ? this.built.ties : this.built.plain;
     if (!variant) throw new Error('cannot run bitonic: it has no program');
     return { variant, ties };
   }
 
-  scratch(n: number, { bits }: { bits: readonly [number, number] }): ScratchSizes {
+  override scratch(n: number, { bits }: ScratchOptions): ScratchSizes {
     return this.#variant(bits).ties ? { order: n * 4 } : {};
   }
 
@@ -154,6 +140,6 @@ export const bitonic: AlgorithmFactory = {
       stable ? build(device, shape, true) : undefined,
       stable && shape.valueBytes > 0 ? undefined : build(device, shape, false),
     ]);
-    return new Bitonic(device, shape, { ties, plain });
+    return new Bitonic('bitonic', device, shape, { ties, plain });
   },
 };

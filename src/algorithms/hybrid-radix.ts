@@ -1,19 +1,20 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device, KnownDevice } from '../device/device.js';
+import type { KnownDevice } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import type { Program } from '../device/programs/program.js';
 import { ballotDefine } from '../device/programs/program-source.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import { powerAtMost } from '../util/powers.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
   AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { digitsOf } from './digits.js';
 import {
   ANY_AT,
@@ -40,7 +41,7 @@ import {
   scratchOf,
   valuesOf,
 } from './passes.js';
-import { buildTile, fitTile, numberOf, shapeProblem } from './tile.js';
+import { buildTile, fitTile, numberOf, windowProblem } from './tile.js';
 import { tuningFor } from './tuning.js';
 
 /** Fewer keys are sorted before the plan, which picks the digits to sort by, pays off. */
@@ -101,44 +102,31 @@ interface Programs {
  * `onesweep`. Counting takes as many steps per key as its bucket has keys, up to `bucket`. Larger buckets, which
  * the sample missed, are sorted by one group each. Limit: as `onesweep`.
  */
-class HybridRadix implements Algorithm {
-  readonly name = 'hybrid-radix';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #programs: Programs;
-  readonly #tuning: HybridRadixTuning;
+class HybridRadix extends CompiledSort<{ readonly programs: Programs; readonly tuning: HybridRadixTuning }> {
   /** Persistent, as in `onesweep`, so that its sticky word covers many sorts. */
-  readonly #control: Buffer;
+  readonly #control = this.device.allocatePersistent(CONTROL_BYTES);
 
-  constructor(device: Device, shape: AlgorithmShape, programs: Programs, tuning: HybridRadixTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#programs = programs;
-    this.#tuning = tuning;
-    this.#control = device.allocatePersistent(CONTROL_BYTES);
+  protected override accepts(request: SortRequest): true | string {
+    return windowProblem(this.shape, request) ?? (request.n < WIDE || 'for fewer than 2^30 keys');
   }
 
-  supports(request: SortRequest): true | string {
-    return shapeProblem(this.shape, request) ?? (request.n < WIDE || 'for fewer than 2^30 keys');
-  }
-
-  scratch(n: number, { bits }: { bits: readonly [number, number] }): ScratchSizes {
+  override scratch(n: number, { bits }: ScratchOptions): ScratchSizes {
     const { keyBits, valueBytes } = this.shape;
-    const { sweep } = this.#tuning;
+    const { sweep } = this.built.tuning;
     return {
       alternateKeys: (n * keyBits) / 8,
       ...(valueBytes > 0 && { alternateValues: n * valueBytes }),
       counts: (keyBits / RADIX_BITS) * histogramGroups(this.device, sweep, n) * BINS * 4,
       state: stateVectors(sweep, n, digitsOf(bits, RADIX_BITS).length) * 16,
       plan: PLAN_WORDS * 4,
-      list: listLength(this.#tuning, n) * 8,
+      list: listLength(this.built.tuning, n) * 8,
     };
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, input, output, indices, onStage } = work;
     if (n === 0) return {};
-    const { sweep } = this.#tuning;
+    const { sweep } = this.built.tuning;
     const passes = digitsOf(bits, RADIX_BITS).length;
     const values = valuesOf(this.shape, work);
     const alternate = scratchOf(work, 'alternateKeys');
@@ -167,7 +155,7 @@ class HybridRadix implements Algorithm {
       elements.push(copies(valuesInPlace) ? alternateValues : values.input, values.output, alternateValues);
     }
 
-    enqueueDigitHistogram(queue, this.#programs.passes, sweep, work, {
+    enqueueDigitHistogram(queue, this.built.programs.passes, sweep, work, {
       from,
       control,
       groups,
@@ -177,7 +165,7 @@ class HybridRadix implements Algorithm {
 
     for (let pass = 0; pass < passes; pass++) {
       queue.run(
-        this.#programs.passes.kernel('onesweep_pass'),
+        this.built.programs.passes.kernel('onesweep_pass'),
         [
           ...[...elements, counts, state, control, plan, u64(n), u32(pass), u32(passes), u32(groups)],
           ...[codecWords, u32(firstFlags), u32(lastFlags)],
@@ -224,14 +212,14 @@ class HybridRadix implements Algorithm {
     },
   ): void {
     const { n, bits, codec, onStage } = work;
-    const { minDigits, maxDigits, planSize, sample, crowd } = this.#tuning;
+    const { minDigits, maxDigits, planSize, sample, crowd } = this.built.tuning;
     const sampled = Math.min(n, sample);
     // Expected repeats if every bucket has `crowd` keys: n is large, and each pair of sampled keys has the same
     // chance.
     const crowded = (sampled * sampled * crowd) / (2 * n);
     const repeats = Math.floor(Math.min(CHANCE_REPEATS + crowded, sampled * MAX_REPEATED));
     queue.run(
-      this.#programs.hybrid.kernel('hybrid_plan'),
+      this.built.programs.hybrid.kernel('hybrid_plan'),
       [
         ...[made.from, made.counts, made.plan, this.#control],
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
@@ -256,7 +244,7 @@ class HybridRadix implements Algorithm {
     },
   ): void {
     const { alternate, alternateValues, plan, list } = made;
-    const { finishSize, finishKeys, finishGroups, restSize } = this.#tuning;
+    const { finishSize, finishKeys, finishGroups, restSize } = this.built.tuning;
     const { computeUnits } = this.device.capabilities;
     const step = {
       from: alternate,
@@ -266,16 +254,16 @@ class HybridRadix implements Algorithm {
     const [codecWords, flags] = [codecArgument(codec), u32(made.lastFlags)];
     const tiles = Math.ceil(n / (finishSize * finishKeys));
     queue.run(
-      this.#programs.hybrid.kernel('hybrid_finish'),
+      this.built.programs.hybrid.kernel('hybrid_finish'),
       [...passBuffers(step), plan, list, u32(n), codecWords, flags],
       { global: Math.min(tiles, computeUnits * finishGroups) * finishSize, local: finishSize },
     );
     onStage?.({ kernel: 'hybrid_finish', buffers: { ...passOutputs(step), plan, list } });
     queue.run(
-      this.#programs.rest.kernel('hybrid_rest'),
+      this.built.programs.rest.kernel('hybrid_rest'),
       [...passBuffers(step), plan, list, codecWords, flags],
       {
-        global: Math.min(listLength(this.#tuning, n), computeUnits * REST_GROUPS) * restSize,
+        global: Math.min(listLength(this.built.tuning, n), computeUnits * REST_GROUPS) * restSize,
         local: restSize,
       },
     );
@@ -374,11 +362,9 @@ export const hybridRadix: AlgorithmFactory = {
     });
     const restTile = { ...fitTile(device, shape, { ...REST_TILE, rank: sweep.rank }), radixBits: RADIX_BITS };
     const rest = await buildTile(device, 'hybrid_rest.cl', shape, restTile, ['hybrid_rest']);
-    return new HybridRadix(
-      device,
-      shape,
-      { passes, hybrid: wideProgram, rest: rest.program },
-      {
+    return new HybridRadix('hybrid-radix', device, shape, {
+      programs: { passes, hybrid: wideProgram, rest: rest.program },
+      tuning: {
         sweep,
         sample,
         crowd: numberOf(wanted, 'crowd'),
@@ -391,7 +377,7 @@ export const hybridRadix: AlgorithmFactory = {
         bucket,
         restSize: rest.tile.groupSize,
       },
-    );
+    });
   },
 };
 

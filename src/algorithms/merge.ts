@@ -1,5 +1,4 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import {
   buildFittedProgram,
   type FittedProgram,
@@ -8,16 +7,9 @@ import {
 } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
-import type {
-  Algorithm,
-  AlgorithmFactory,
-  AlgorithmShape,
-  Enqueued,
-  ScratchSizes,
-  SortRequest,
-  SortWork,
-} from './algorithm.js';
+import type { AlgorithmFactory, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { windowMask } from './comparison.js';
+import { CompiledSort } from './compiled-sort.js';
 import { whole } from './parameters.js';
 import {
   alternateBytes,
@@ -50,41 +42,22 @@ export const mergePasses = (n: number, [begin, end]: readonly [number, number]):
  *
  * The planner picks it where no radix sort can be used; it is the stable comparison sort.
  */
-class Merge implements Algorithm {
-  readonly name = 'merge';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #fitted: FittedProgram;
-  readonly #tile: number;
-  readonly #short: number;
-
-  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, tile: number) {
-    this.device = device;
-    this.shape = shape;
-    this.#fitted = fitted;
-    this.#tile = tile;
-    this.#short = Number(shape.tuning?.short ?? SHORT);
-  }
-
-  supports({ valueBytes }: SortRequest): true | string {
-    return valueBytes === this.shape.valueBytes || `compiled for values of ${this.shape.valueBytes} bytes`;
-  }
-
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+class Merge extends CompiledSort<FittedProgram & { readonly tile: number; readonly short: number }> {
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
     return {
       ...alternateBytes(this.shape, n, mergePasses(n, bits), inPlace),
-      ...(n > this.#tile && { splits: Math.ceil(n / this.#tile) * 8 }),
+      ...(n > this.built.tile && { splits: Math.ceil(n / this.built.tile) * 8 }),
     };
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec } = work;
     if (n === 0) return {};
-    const { program, groupSize } = this.#fitted;
+    const { program, groupSize } = this.built;
     const passes = mergePasses(n, bits);
     const order = [u64(n), u64(windowMask(bits))];
     const codecWords = codecArgument(codec);
-    const tiles = Math.ceil(n / this.#tile);
+    const tiles = Math.ceil(n / this.built.tile);
     for (const [pass, buffers] of alternatingPasses(queue, this.shape, passes, work).entries()) {
       const width = 2 ** pass;
       const elements = passBuffers(buffers);
@@ -93,10 +66,10 @@ class Merge implements Algorithm {
         queue.run(program.kernel(kernel), args, { global: items, local: groupSize, pass });
         work.onStage?.({ kernel, pass, buffers: wrote });
       };
-      if (width <= this.#short) {
+      if (width <= this.built.short) {
         const pairs = roundUpToGroups(Math.ceil(n / (2 * width)), groupSize);
         run('merge_pairs', [...elements, ...order, u32(width), ...last], pairs, passOutputs(buffers));
-      } else if (2 * width <= this.#tile) {
+      } else if (2 * width <= this.built.tile) {
         const args = [...elements, ...order, u32(width), ...last];
         run('merge_local', args, tiles * groupSize, passOutputs(buffers));
       } else {
@@ -133,6 +106,10 @@ export const merge: AlgorithmFactory = {
         TILE: tile,
       }),
     );
-    return new Merge(device, shape, fitted, tile);
+    return new Merge('merge', device, shape, {
+      ...fitted,
+      tile,
+      short: Number(shape.tuning?.short ?? SHORT),
+    });
   },
 };

@@ -1,17 +1,9 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
-import type {
-  Algorithm,
-  AlgorithmFactory,
-  AlgorithmShape,
-  Enqueued,
-  ScratchSizes,
-  SortRequest,
-  SortWork,
-} from './algorithm.js';
+import type { AlgorithmFactory, Enqueued, SortRequest, SortWork } from './algorithm.js';
 import { windowMask } from './comparison.js';
+import { CompiledSort } from './compiled-sort.js';
 import { carriesValues, passBuffers, passInPlace, passOutputs } from './passes.js';
 
 /** The sort takes one launch per key: above this size the launches alone take longer than any other sort. */
@@ -27,30 +19,14 @@ export const ODD_EVEN_MAX = 8192;
  *
  * The planner never picks it. It is the simplest sorting network, for study and as a reference for other sorts.
  */
-class OddEven implements Algorithm {
-  readonly name = 'odd-even';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #fitted: FittedProgram;
-
-  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram) {
-    this.device = device;
-    this.shape = shape;
-    this.#fitted = fitted;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+class OddEven extends CompiledSort<FittedProgram> {
+  protected override accepts({ n }: SortRequest): true | string {
     return n <= ODD_EVEN_MAX || `takes one launch per key: at most ${ODD_EVEN_MAX} keys`;
-  }
-
-  scratch(): ScratchSizes {
-    return {};
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, codec } = work;
-    const { program, groupSize } = this.#fitted;
+    const { program, groupSize } = this.built;
     const kernel = program.kernel('odd_even_phase');
     const window = u64(windowMask(work.bits));
     const codecWords = codecArgument(codec);
@@ -82,6 +58,6 @@ export const oddEven: AlgorithmFactory = {
       VALUE_BYTES: shape.valueBytes,
       GROUP_SIZE: groupSize,
     }));
-    return new OddEven(device, shape, fitted);
+    return new OddEven('odd-even', device, shape, fitted);
   },
 };

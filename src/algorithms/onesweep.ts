@@ -5,14 +5,15 @@ import { NO_LONG_WAITS } from '../device/platform/quirks.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
   AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { digitsOf } from './digits.js';
 import { type Tuning, whole } from './parameters.js';
 import {
@@ -37,13 +38,13 @@ import {
   numberOf,
   OFFSET_BITS,
   SPIN_LIMIT,
-  shapeProblem,
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
   tileFits,
   usesLanes,
   VALUES_AFTER,
+  windowProblem,
 } from './tile.js';
 import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
@@ -146,58 +147,46 @@ export function enqueueDigitHistogram(
  *
  * The planner picks it on GPUs that passed its self-test, for all arrays that exceed the one-launch sorts.
  */
-class Onesweep implements Algorithm {
-  readonly name = 'onesweep';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #tuning: OnesweepTuning;
+class Onesweep extends CompiledSort<{ readonly program: Program; readonly tuning: OnesweepTuning }> {
   /** Persistent, so that its sticky word covers many sorts. */
-  readonly #control: Buffer;
+  readonly #control = this.device.allocatePersistent(CONTROL_BYTES);
 
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: OnesweepTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#program = program;
-    this.#tuning = tuning;
-    this.#control = device.allocatePersistent(CONTROL_BYTES);
-  }
-
-  supports(request: SortRequest): true | string {
-    const problem = shapeProblem(this.shape, request);
+  protected override accepts(request: SortRequest): true | string {
+    const problem = windowProblem(this.shape, request);
     if (problem !== undefined) return problem;
-    if (this.#tuning.offsetBits === 32 && request.n >= WIDE)
+    if (this.built.tuning.offsetBits === 32 && request.n >= WIDE)
       return 'compiled for fewer than 2^30 keys; offsetBits: 64 supports more';
     return true;
   }
 
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
     const passes = digitsOf(bits, RADIX_BITS).length;
     return {
       ...alternateBytes(this.shape, n, passes, inPlace),
       // The histogram covers whole keys; digits outside of the window count in bin 0.
-      counts: (this.shape.keyBits / RADIX_BITS) * histogramGroups(this.device, this.#tuning, n) * BINS * 4,
-      state: stateVectors(this.#tuning, n, passes) * 16,
+      counts:
+        (this.shape.keyBits / RADIX_BITS) * histogramGroups(this.device, this.built.tuning, n) * BINS * 4,
+      state: stateVectors(this.built.tuning, n, passes) * 16,
     };
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
     if (n === 0) return {};
-    const { groupSize } = this.#tuning;
+    const { groupSize } = this.built.tuning;
     const digits = digitsOf(bits, RADIX_BITS);
     const counts = scratchOf(work, 'counts');
     const state = scratchOf(work, 'state');
     const control = this.#control;
     const codecWords = codecArgument(codec);
     const steps = alternatingPasses(queue, this.shape, digits.length, work);
-    const groups = histogramGroups(this.device, this.#tuning, n);
+    const groups = histogramGroups(this.device, this.built.tuning, n);
 
     const first = steps[0];
     if (!first) return {};
     // A single pass is as fast as the move of an array in order.
     const order = steps.length > 1 && findsOrder(this.shape) ? orderFlag(work) : 0;
-    enqueueDigitHistogram(queue, this.#program, this.#tuning, work, {
+    enqueueDigitHistogram(queue, this.built.program, this.built.tuning, work, {
       ...{ from: first.from, control, groups },
       flags: first.flags | order,
     });
@@ -206,7 +195,7 @@ class Onesweep implements Algorithm {
     for (const [pass, step] of steps.entries()) {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       queue.run(
-        this.#program.kernel('onesweep_pass'),
+        this.built.program.kernel('onesweep_pass'),
         [
           ...passBuffers(step),
           ...(values ? [values.input] : []),
@@ -222,7 +211,7 @@ class Onesweep implements Algorithm {
           codecWords,
           u32(step.flags | order | (pass === steps.length - 1 ? moveFlags(work) : 0)),
         ],
-        { global: passGroups(this.#tuning, n) * groupSize, local: groupSize, pass },
+        { global: passGroups(this.built.tuning, n) * groupSize, local: groupSize, pass },
       );
       onStage?.({ kernel: 'onesweep_pass', pass, buffers: { ...passOutputs(step), state, control } });
     }
@@ -327,6 +316,6 @@ export const onesweep: AlgorithmFactory = {
 
   async create(device, shape) {
     const { program, tuning } = await buildOnesweep(device, shape, tuningFor(onesweep, device, shape));
-    return new Onesweep(device, shape, program, tuning);
+    return new Onesweep('onesweep', device, shape, { program, tuning });
   },
 };

@@ -1,12 +1,10 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device, KnownDevice } from '../device/device.js';
-import type { Buffer } from '../device/memory/buffer.js';
+import type { KnownDevice } from '../device/device.js';
 import { NO_LONG_WAITS } from '../device/platform/quirks.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32 } from '../device/queue/queue.js';
 import { powerAtLeast } from '../util/powers.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
   AlgorithmShape,
   Enqueued,
@@ -14,6 +12,7 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { whole } from './parameters.js';
 import { onlyPass, passBuffers, passOutputs, scratchOf } from './passes.js';
 import {
@@ -23,13 +22,13 @@ import {
   fittedTuning,
   numberOf,
   SPIN_LIMIT,
-  shapeProblem,
   TILE_PARAMETERS,
   type TileTuning,
   tileAvailable,
   tileFits,
   usesLanes,
   VALUES_AFTER,
+  windowProblem,
 } from './tile.js';
 import { modelledTile } from './tile-model.js';
 import { tuningFor } from './tuning.js';
@@ -78,41 +77,28 @@ const capacity = (
  * The planner picks it on GPUs that passed its self-test, for sizes from the limit of `single-workgroup` up to its
  * own.
  */
-class PersistentRadix implements Algorithm {
-  readonly name = 'persistent';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #tuning: PersistentTuning;
-  readonly #control: Buffer;
+class PersistentRadix extends CompiledSort<{ readonly program: Program; readonly tuning: PersistentTuning }> {
+  /** Each launch restores it, which saves a command that clears it. */
+  readonly #control = this.device.allocatePersistent(CONTROL_BYTES);
 
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: PersistentTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#program = program;
-    this.#tuning = tuning;
-    // Each launch restores it, which saves a command that clears it.
-    this.#control = device.allocatePersistent(CONTROL_BYTES);
-  }
-
-  supports(request: SortRequest): true | string {
-    const problem = shapeProblem(this.shape, request);
+  protected override accepts(request: SortRequest): true | string {
+    const problem = windowProblem(this.shape, request);
     if (problem !== undefined) return problem;
-    const maxKeys = capacity(this.device, this.#tuning);
+    const maxKeys = capacity(this.device, this.built.tuning);
     return request.n <= maxKeys || `the groups that run at once hold at most ${maxKeys} keys`;
   }
 
-  scratch(n: number): ScratchSizes {
-    return { counts: this.#tiles(n) * 2 ** this.#tuning.radixBits * 4 };
+  override scratch(n: number): ScratchSizes {
+    return { counts: this.#tiles(n) * 2 ** this.built.tuning.radixBits * 4 };
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, codec, bits, onStage } = work;
     if (n === 0) return {};
-    const { groupSize } = this.#tuning;
+    const { groupSize } = this.built.tuning;
     const pass = onlyPass(this.shape, work);
     queue.run(
-      this.#program.kernel(KERNEL),
+      this.built.program.kernel(KERNEL),
       [
         ...passBuffers(pass),
         scratchOf(work, 'counts'),
@@ -130,7 +116,7 @@ class PersistentRadix implements Algorithm {
   }
 
   #tiles(n: number): number {
-    return Math.ceil(n / (this.#tuning.groupSize * this.#tuning.keysPerItem));
+    return Math.ceil(n / (this.built.tuning.groupSize * this.built.tuning.keysPerItem));
   }
 }
 
@@ -211,6 +197,6 @@ export const persistentRadix: AlgorithmFactory = {
       { SPIN_LIMIT: numberOf(tuning, 'spinLimit') },
       [device.capabilities.version >= 3 ? '-cl-std=CL3.0' : '-cl-std=CL2.0'],
     );
-    return new PersistentRadix(device, shape, program, { ...tile, groupsPerUnit });
+    return new PersistentRadix('persistent', device, shape, { program, tuning: { ...tile, groupsPerUnit } });
   },
 };

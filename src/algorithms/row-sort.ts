@@ -5,15 +5,8 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { invalidArgument } from '../util/invalid-argument.js';
-import type {
-  Algorithm,
-  AlgorithmFactory,
-  AlgorithmShape,
-  Enqueued,
-  ScratchSizes,
-  SortRequest,
-  SortWork,
-} from './algorithm.js';
+import type { AlgorithmFactory, AlgorithmShape, Enqueued, SortRequest, SortWork } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { choice, onOff } from './parameters.js';
 import { carriesValues, onlyPass, type Pass, passBuffers, passFlags, passOutputs } from './passes.js';
 
@@ -49,28 +42,14 @@ export interface RowWork extends Omit<Pass, 'flags'> {
  *
  * The planner never picks it. `segmented` sorts rows of unequal lengths, by counting instead of voting.
  */
-export class RowSort implements Algorithm {
-  readonly name = 'row';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #fitted: FittedProgram;
+export class RowSort extends CompiledSort<FittedProgram & { readonly row: number }> {
   /** Most keys of a row as compiled: 32 or 64. */
-  readonly row: number;
-
-  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, row: number) {
-    this.device = device;
-    this.shape = shape;
-    this.#fitted = fitted;
-    this.row = row;
+  get row(): number {
+    return this.built.row;
   }
 
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+  protected override accepts({ n }: SortRequest): true | string {
     return n <= this.row || `sorts one row: at most ${this.row} keys`;
-  }
-
-  scratch(): ScratchSizes {
-    return {};
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
@@ -88,7 +67,7 @@ export class RowSort implements Algorithm {
     if (rowLength < 1 || rowLength > this.row) {
       throw invalidArgument('rowLength', `a whole number from 1 to ${this.row}`, rowLength);
     }
-    const { program, groupSize } = this.#fitted;
+    const { program, groupSize } = this.built;
     const rows = Math.ceil(n / rowLength);
     const flags = passFlags(work, { first: true, last: true });
     const args = [
@@ -124,7 +103,7 @@ export async function createRowSort(device: Device, shape: AlgorithmShape): Prom
     ROW_VOTE: vote,
     ROW_TRACE: shape.tuning?.trace === true ? 1 : 0,
   }));
-  return new RowSort(device, shape, fitted, row);
+  return new RowSort('row', device, shape, { ...fitted, row });
 }
 
 export const rowSort: AlgorithmFactory = {

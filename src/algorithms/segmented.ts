@@ -1,7 +1,6 @@
-import type { Device, KnownDevice } from '../device/device.js';
+import type { KnownDevice } from '../device/device.js';
 import type { Queue } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
   AlgorithmShape,
   Enqueued,
@@ -10,6 +9,7 @@ import type {
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { choice, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
 import { BOUNDS, boundFor, SegmentsInGroups } from './segments-in-groups.js';
@@ -39,39 +39,27 @@ const WIDE = 2 ** 31;
  *
  * The planner picks it for all segments; an array without any is one segment.
  */
-class SegmentedSort implements Algorithm {
-  readonly name = 'segmented';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #form: SerialSegments | SegmentsInGroups;
-
-  constructor(device: Device, shape: AlgorithmShape, form: SerialSegments | SegmentsInGroups) {
-    this.device = device;
-    this.shape = shape;
-    this.#form = form;
-  }
-
+class SegmentedSort extends CompiledSort<SerialSegments | SegmentsInGroups> {
   get longest(): number | undefined {
-    return this.#form.longest;
+    return this.built.longest;
   }
 
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+  protected override accepts({ n }: SortRequest): true | string {
     if (n >= WIDE) return 'sorts segments of fewer than 2^31 keys in all';
-    return this.#form.supports(n);
+    return this.built.supports(n);
   }
 
-  scratch(n: number, options: ScratchOptions): ScratchSizes {
-    return this.#form.scratch(n, options);
+  override scratch(n: number, options: ScratchOptions): ScratchSizes {
+    return this.built.scratch(n, options);
   }
 
   sortsRows(n: number, each: number): boolean {
-    return this.#form instanceof SegmentsInGroups && this.#form.sortsRows(n, each);
+    return this.built instanceof SegmentsInGroups && this.built.sortsRows(n, each);
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
     // Without keys no kernel touches elements, but offsets may still be invalid.
-    return work.n === 0 && !work.segments ? {} : this.#form.enqueue(queue, work);
+    return work.n === 0 && !work.segments ? {} : this.built.enqueue(queue, work);
   }
 }
 
@@ -119,6 +107,6 @@ export const segmentedSort: AlgorithmFactory = {
       formOf(device, shape) === 'serial'
         ? await SerialSegments.create(device, shape)
         : await SegmentsInGroups.create(device, shape, tuningFor(segmentedSort, device, shape));
-    return new SegmentedSort(device, shape, form);
+    return new SegmentedSort('segmented', device, shape, form);
   },
 };

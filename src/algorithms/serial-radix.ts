@@ -1,16 +1,15 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
-  AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { type Digit, digitsOf } from './digits.js';
 import { onOff, whole } from './parameters.js';
 import { alternateBytes, carriesValues, scratchOf } from './passes.js';
@@ -56,35 +55,25 @@ interface SerialTuning {
  *
  * The planner picks it on CPU devices, for all arrays that exceed `single-workgroup`.
  */
-class SerialRadix implements Algorithm {
-  readonly name = 'serial';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #tuning: SerialTuning;
-
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: SerialTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#program = program;
-    this.#tuning = tuning;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    if (this.#tuning.offsetBits === 32 && n >= WIDE)
+class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tuning: SerialTuning }> {
+  protected override accepts({ n }: SortRequest): true | string {
+    if (this.built.tuning.offsetBits === 32 && n >= WIDE)
       return 'compiled for fewer than 2^32 keys; offsetBits: 64 supports more';
-    const iterations = iterationsOf(this.#runs(n).runKeys, 2 ** this.#tuning.radixBits, valueBytes);
+    const iterations = iterationsOf(
+      this.#runs(n).runKeys,
+      2 ** this.built.tuning.radixBits,
+      this.shape.valueBytes,
+    );
     const longest = Math.max(iterations, this.#entries(n));
     const { maxLoopIterations } = this.device.capabilities.quirks;
     return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} iterations`;
   }
 
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
     const digits = this.#digits(bits).length;
     return {
       ...alternateBytes(this.shape, n, digits, inPlace),
-      counts: (this.#entries(n) * this.#tuning.offsetBits) / 8,
+      counts: (this.#entries(n) * this.built.tuning.offsetBits) / 8,
       differing: 2 * this.#runs(n).runs * 8,
       plannedPasses: plannedPassesBytes(digits),
     };
@@ -109,27 +98,27 @@ class SerialRadix implements Algorithm {
       const launch = { global: runs, local: 1, pass };
       const counted = [...keys, counts, differing, plannedPasses, ...size, u32(pass), u32(shift), u32(width)];
       queue.run(
-        this.#program.kernel('serial_count'),
+        this.built.program.kernel('serial_count'),
         [...counted, u32(begin), u32(end), codecWords, sort],
         launch,
       );
       onStage?.({ kernel: 'serial_count', pass, buffers: { counts } });
       const window = [u32(pass), u32(digits.length), u32(begin), u32(end), sort];
       queue.run(
-        this.#program.kernel('serial_scan'),
+        this.built.program.kernel('serial_scan'),
         [counts, u32(this.#entries(n)), differing, u32(runs), plannedPasses, ...window],
         { global: 1, local: 1, pass },
       );
       onStage?.({ kernel: 'serial_scan', pass, buffers: { counts } });
       queue.run(
-        this.#program.kernel('serial_scatter'),
+        this.built.program.kernel('serial_scatter'),
         [...arrays, counts, plannedPasses, ...size, u32(pass), codecWords],
         launch,
       );
       onStage?.({ kernel: 'serial_scatter', pass, buffers: plannedPassOutputs(work, pass, digits.length) });
     }
     queue.run(
-      this.#program.kernel('serial_settle'),
+      this.built.program.kernel('serial_settle'),
       [...arrays, plannedPasses, ...size, u32(digits.length)],
       {
         global: runs,
@@ -141,17 +130,17 @@ class SerialRadix implements Algorithm {
 
   /** Digits are as wide as possible from the lowest bit on: 32 bits are 11 + 11 + 10, 16 are 11 + 5. */
   #digits(bits: readonly [number, number]): Digit[] {
-    return digitsOf(bits, this.#tuning.radixBits);
+    return digitsOf(bits, this.built.tuning.radixBits);
   }
 
   #runs(n: number): { runs: number; runKeys: number } {
-    const wanted = this.device.capabilities.computeUnits * this.#tuning.runsPerUnit;
+    const wanted = this.device.capabilities.computeUnits * this.built.tuning.runsPerUnit;
     const runs = Math.max(1, Math.min(wanted, Math.floor(n / MIN_RUN_KEYS)));
     return { runs, runKeys: Math.ceil(n / runs) };
   }
 
   #entries(n: number): number {
-    return 2 ** this.#tuning.radixBits * this.#runs(n).runs;
+    return 2 ** this.built.tuning.radixBits * this.#runs(n).runs;
   }
 }
 
@@ -199,6 +188,6 @@ export const serialRadix: AlgorithmFactory = {
       OFFSET_BITS: parameters.offsetBits,
       LINES: parameters.lines ? 1 : 0,
     });
-    return new SerialRadix(device, shape, program, parameters);
+    return new SerialRadix('serial', device, shape, { program, tuning: parameters });
   },
 };

@@ -1,16 +1,9 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device, KnownDevice } from '../device/device.js';
+import type { KnownDevice } from '../device/device.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32 } from '../device/queue/queue.js';
-import type {
-  Algorithm,
-  AlgorithmFactory,
-  AlgorithmShape,
-  Enqueued,
-  ScratchSizes,
-  SortRequest,
-  SortWork,
-} from './algorithm.js';
+import type { AlgorithmFactory, AlgorithmShape, Enqueued, SortRequest, SortWork } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { whole } from './parameters.js';
 import { onlyPass, passBuffers, passOutputs } from './passes.js';
 import {
@@ -27,8 +20,8 @@ import { tuningFor } from './tuning.js';
 
 const KERNEL = 'single_workgroup_radix';
 
-const tileOf = (device: KnownDevice, shape: AlgorithmShape, n?: number): TileTuning => ({
-  ...fitTile(device, shape, tuningFor(singleWorkgroupRadix, device, shape, n)),
+const tileOf = (device: KnownDevice, shape: AlgorithmShape): TileTuning => ({
+  ...fitTile(device, shape, tuningFor(singleWorkgroupRadix, device, shape)),
   valuesAfter: false, // keys and values stay in the group for all passes
 });
 
@@ -50,27 +43,9 @@ const keysOf = ({ groupSize, keysPerItem }: TileTuning): number => groupSize * k
  *
  * The planner picks it first wherever the array fits.
  */
-class SingleWorkgroupRadix implements Algorithm {
-  readonly name = 'single-workgroup';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #tile: TileTuning;
-
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tile: TileTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#program = program;
-    this.#tile = tile;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    return n <= keysOf(this.#tile) || `one work-group sorts at most ${keysOf(this.#tile)} keys`;
-  }
-
-  scratch(): ScratchSizes {
-    return {};
+class SingleWorkgroupRadix extends CompiledSort<{ readonly program: Program; readonly tile: TileTuning }> {
+  protected override accepts({ n }: SortRequest): true | string {
+    return n <= keysOf(this.built.tile) || `one work-group sorts at most ${keysOf(this.built.tile)} keys`;
   }
 
   enqueue(queue: Queue, work: SortWork): Enqueued {
@@ -78,9 +53,9 @@ class SingleWorkgroupRadix implements Algorithm {
     if (n === 0) return {};
     const pass = onlyPass(this.shape, work);
     queue.run(
-      this.#program.kernel(KERNEL),
+      this.built.program.kernel(KERNEL),
       [...passBuffers(pass), u32(n), u32(bits[0]), u32(bits[1]), codecArgument(codec), u32(pass.flags)],
-      { global: this.#tile.groupSize, local: this.#tile.groupSize },
+      { global: this.built.tile.groupSize, local: this.built.tile.groupSize },
     );
     onStage?.({ kernel: KERNEL, buffers: passOutputs(pass) });
     return {};
@@ -138,6 +113,6 @@ export const singleWorkgroupRadix: AlgorithmFactory = {
       tileOf(device, shape),
       [KERNEL],
     );
-    return new SingleWorkgroupRadix(device, shape, program, tile);
+    return new SingleWorkgroupRadix('single-workgroup', device, shape, { program, tile });
   },
 };

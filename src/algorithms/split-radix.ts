@@ -1,17 +1,16 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram, roundUpToGroups } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
-  AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { type Digit, digitsOf } from './digits.js';
 import { whole } from './parameters.js';
 import {
@@ -40,31 +39,17 @@ const KERNELS = ['split_count', 'split_scan', 'split_offset', 'split_move'];
  *
  * The planner never picks it: it is the worked example of `clsort explain`, and a reference that needs no atomics.
  */
-class SplitRadix implements Algorithm {
-  readonly name = 'split';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #fitted: FittedProgram;
-  readonly #radixBits: number;
-
-  constructor(device: Device, shape: AlgorithmShape, fitted: FittedProgram, radixBits: number) {
-    this.device = device;
-    this.shape = shape;
-    this.#fitted = fitted;
-    this.#radixBits = radixBits;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
+class SplitRadix extends CompiledSort<FittedProgram & { readonly radixBits: number }> {
+  protected override accepts({ n }: SortRequest): true | string {
     return n <= MAX_KEYS || 'places are 32-bit: fewer than 2^32 keys';
   }
 
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
-    const bins = 2 ** this.#radixBits;
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
+    const bins = 2 ** this.built.radixBits;
     return {
       ...alternateBytes(this.shape, n, this.#digits(bits).length, inPlace),
       offsets: n * 4,
-      counts: bins * Math.ceil(n / this.#fitted.groupSize) * 4,
+      counts: bins * Math.ceil(n / this.built.groupSize) * 4,
       histogram: bins * 4,
       prefix: bins * 4,
     };
@@ -73,7 +58,7 @@ class SplitRadix implements Algorithm {
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec } = work;
     if (n === 0) return {};
-    const { program, groupSize } = this.#fitted;
+    const { program, groupSize } = this.built;
     const [offsets, counts, histogram, prefix] = ['offsets', 'counts', 'histogram', 'prefix'].map((name) =>
       scratchOf(work, name),
     ) as [Buffer, Buffer, Buffer, Buffer];
@@ -103,7 +88,7 @@ class SplitRadix implements Algorithm {
   }
 
   #digits(bits: readonly [number, number]): Digit[] {
-    return digitsOf(bits, this.#radixBits, 64);
+    return digitsOf(bits, this.built.radixBits, 64);
   }
 }
 
@@ -121,6 +106,6 @@ export const splitRadix: AlgorithmFactory = {
       GROUP_SIZE: groupSize,
       RADIX_BITS: radixBits,
     }));
-    return new SplitRadix(device, shape, fitted, radixBits);
+    return new SplitRadix('split', device, shape, { ...fitted, radixBits });
   },
 };

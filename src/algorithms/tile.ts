@@ -172,13 +172,12 @@ export const shapeForBits = (
     ? { ...shape, window: true }
     : shape;
 
-/** Returns the reason why a sort that may rank by lanes does not support a request, or undefined. */
-export function shapeProblem(
+/** Returns the reason why a sort that may rank by lanes does not support the window of a request, or undefined. */
+export function windowProblem(
   { keyBits, valueBytes, window }: AlgorithmShape,
-  request: SortRequest,
+  { bits: [begin, end] }: SortRequest,
 ): string | undefined {
-  if (request.valueBytes !== valueBytes) return `compiled for values of ${valueBytes} bytes`;
-  const isWhole = request.bits[0] === 0 && request.bits[1] === keyBits;
+  const isWhole = begin === 0 && end === keyBits;
   return isWhole || window || valueBytes > 0 ? undefined : 'compiled for whole keys';
 }
 

@@ -1,16 +1,15 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device } from '../device/device.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
-  Algorithm,
   AlgorithmFactory,
-  AlgorithmShape,
   Enqueued,
+  ScratchOptions,
   ScratchSizes,
   SortRequest,
   SortWork,
 } from './algorithm.js';
+import { CompiledSort } from './compiled-sort.js';
 import { digitsOf } from './digits.js';
 import { whole } from './parameters.js';
 import {
@@ -61,29 +60,15 @@ interface TiledTuning extends TileTuning {
  *
  * The planner picks it on GPUs where `onesweep` is not available or gave up, on CPUs after `serial`.
  */
-class TiledRadix implements Algorithm {
-  readonly name = 'tiled';
-  readonly device: Device;
-  readonly shape: AlgorithmShape;
-  readonly #program: Program;
-  readonly #tuning: TiledTuning;
-
-  constructor(device: Device, shape: AlgorithmShape, program: Program, tuning: TiledTuning) {
-    this.device = device;
-    this.shape = shape;
-    this.#program = program;
-    this.#tuning = tuning;
-  }
-
-  supports({ n, valueBytes }: SortRequest): true | string {
-    if (valueBytes !== this.shape.valueBytes) return `compiled for values of ${this.shape.valueBytes} bytes`;
-    if (this.#tuning.offsetBits === 32 && n >= WIDE)
+class TiledRadix extends CompiledSort<{ readonly program: Program; readonly tuning: TiledTuning }> {
+  protected override accepts({ n }: SortRequest): true | string {
+    if (this.built.tuning.offsetBits === 32 && n >= WIDE)
       return 'compiled for fewer than 2^31 keys; offsetBits: 64 supports more';
     return true;
   }
 
-  scratch(n: number, { inPlace, bits }: { inPlace: boolean; bits: readonly [number, number] }): ScratchSizes {
-    const { radixBits, offsetBits } = this.#tuning;
+  override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
+    const { radixBits, offsetBits } = this.built.tuning;
     const bins = 2 ** radixBits;
     return {
       ...alternateBytes(this.shape, n, digitsOf(bits, radixBits).length, inPlace),
@@ -95,7 +80,7 @@ class TiledRadix implements Algorithm {
   enqueue(queue: Queue, work: SortWork): Enqueued {
     const { n, bits, codec, onStage } = work;
     if (n === 0) return {};
-    const { groupSize, radixBits } = this.#tuning;
+    const { groupSize, radixBits } = this.built.tuning;
     const { groups, tilesPerGroup } = this.#groups(n);
     const digits = digitsOf(bits, radixBits);
     const counts = scratchOf(work, 'counts');
@@ -111,19 +96,19 @@ class TiledRadix implements Algorithm {
       const { shift = 0, bits: width = 0 } = digits[pass] ?? {};
       const piece = [u64(n), u32(tilesPerGroup), u32(shift), u32(width), codecWords];
       queue.run(
-        this.#program.kernel('tiled_upsweep'),
+        this.built.program.kernel('tiled_upsweep'),
         [step.from, counts, ...piece, u32(step.flags & FLAG_ENCODE)],
         launch(groups, pass),
       );
       onStage?.({ kernel: 'tiled_upsweep', pass, buffers: { counts } });
       queue.run(
-        this.#program.kernel('tiled_spine'),
+        this.built.program.kernel('tiled_spine'),
         [counts, totals, u32(groups)],
         launch(2 ** radixBits, pass),
       );
       onStage?.({ kernel: 'tiled_spine', pass, buffers: { counts, totals } });
       queue.run(
-        this.#program.kernel('tiled_downsweep'),
+        this.built.program.kernel('tiled_downsweep'),
         [...passBuffers(step), counts, totals, ...piece, u32(step.flags)],
         launch(groups, pass),
       );
@@ -134,7 +119,7 @@ class TiledRadix implements Algorithm {
 
   /** Returns the number of groups, and the tiles that each of them owns. */
   #groups(n: number): { groups: number; tilesPerGroup: number } {
-    const { groupSize, keysPerItem, groupsPerUnit } = this.#tuning;
+    const { groupSize, keysPerItem, groupsPerUnit } = this.built.tuning;
     const tiles = Math.max(1, Math.ceil(n / (groupSize * keysPerItem)));
     const wanted = Math.max(
       this.device.capabilities.computeUnits * groupsPerUnit,
@@ -194,9 +179,9 @@ export const tiledRadix: AlgorithmFactory = {
     const { program, tile } = await buildTile(device, 'tiled_radix.cl', shape, fitted, KERNELS, {
       COUNT_COLUMNS: countColumns,
     });
-    return new TiledRadix(device, shape, program, {
-      ...tile,
-      groupsPerUnit: numberOf(tuning, 'groupsPerUnit'),
+    return new TiledRadix('tiled', device, shape, {
+      program,
+      tuning: { ...tile, groupsPerUnit: numberOf(tuning, 'groupsPerUnit') },
     });
   },
 };
