@@ -45,7 +45,7 @@ export async function writeReference() {
   const [commands, candidates, help, exits, manual, options, library, opencl] = await Promise.all(
     [
       ...['cli/specs.js', 'cli/completion/candidates.js', 'cli/help.js', 'cli/exit-code.js', 'cli/man.js'],
-      ...['sort/model/options.js', 'index.js', 'opencl/index.js'],
+      ...['sort/model/parse-options.js', 'index.js', 'opencl/index.js'],
     ].map(compiled),
   );
   const pages = { index: OVERVIEW };

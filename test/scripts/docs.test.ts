@@ -7,7 +7,7 @@ import test from 'ava';
 import { parse } from 'yaml';
 import { allSpecs } from '../../src/cli/specs.js';
 import * as library from '../../src/index.js';
-import { expectedOf } from '../../src/sort/model/options.js';
+import { expectedOf } from '../../src/sort/model/parse-options.js';
 import { packageRoot } from '../../src/util/paths.js';
 
 interface ErrorDoc {

@@ -16,10 +16,10 @@ import {
   bitWindow,
   chosenParameters,
   type PlanOptions,
-  parseUploadOptions,
   requireOptionsObject,
   type SortOptions,
 } from '../model/options.js';
+import { parseUploadOptions } from '../model/parse-options.js';
 import { explainPlan, type Plan, type PlanRequest } from '../model/plan.js';
 import type { ShardedArray } from '../model/sharded-array.js';
 import type { DeviceGroup } from '../multi-device/device-group.js';

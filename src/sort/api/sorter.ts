@@ -14,7 +14,8 @@ import {
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { DeviceSession } from '../backend/device-session.js';
 import { HostBackend } from '../backend/host-backend.js';
-import { type OpenOptions, parseOpenOptions } from '../model/options.js';
+import type { OpenOptions } from '../model/options.js';
+import { parseOpenOptions } from '../model/parse-options.js';
 import type { PlanRequest } from '../model/plan.js';
 import { DeviceGroup } from '../multi-device/device-group.js';
 import { DeviceWorker } from '../multi-device/device-worker.js';

@@ -25,13 +25,11 @@ import { DeviceArray } from '../model/device-array.js';
 import {
   type CheckedOptions,
   type PrimitiveOptions,
-  parseCheckedOptions,
-  parsePrimitiveOptions,
-  parseSortOptions,
   type SortOptions,
   type SortSettings,
   throwIfAborted,
 } from '../model/options.js';
+import { parseCheckedOptions, parsePrimitiveOptions, parseSortOptions } from '../model/parse-options.js';
 import { ShardedArray } from '../model/sharded-array.js';
 
 /** Keys of an operation that also supports sharded arrays: a typed array, device array or sharded array. */

@@ -13,7 +13,7 @@ import { HostBackend } from '../../../src/sort/backend/host-backend.js';
 import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifier.js';
 import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
-import { parseSortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { enqueueJoin, JOIN_PLACES, type JoinKind } from '../../../src/sort/operations/join/join.js';
 import type { TopColumns } from '../../../src/sort/operations/operation.js';
 import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';

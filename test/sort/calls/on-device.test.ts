@@ -10,7 +10,8 @@ import { type ClsortError, type DeviceArray, Sorter, type SortReport } from '../
 import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
 import { type Call, Execution } from '../../../src/sort/calls/call.js';
 import { type Column, column } from '../../../src/sort/model/column.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
+import type { SortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { enqueueGather } from '../../../src/sort/operations/gather/gather.js';
 import { enqueueDigitHistogram } from '../../../src/sort/operations/histogram/histogram.js';
 import { enqueueLexsort } from '../../../src/sort/operations/lexsort/lexsort.js';

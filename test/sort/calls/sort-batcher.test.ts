@@ -14,7 +14,8 @@ import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { BackgroundCompiler, SortBatcher } from '../../../src/sort/calls/sort-batcher.js';
 import { column } from '../../../src/sort/model/column.js';
 import type { HostJob, SortJob } from '../../../src/sort/model/job.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
+import type { SortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { hostPlan, type Plan, type PlanRequest } from '../../../src/sort/model/plan.js';
 import { drainMicrotasks } from '../../../src/util/microtasks.js';
 

@@ -7,7 +7,7 @@ import { cutRuns, sortInChunks, widePositions } from '../../../src/sort/calls/so
 import { hostSort } from '../../../src/sort/host/host-sort.js';
 import { nativeSort } from '../../../src/sort/host/native-sort.js';
 import { column, hostColumn } from '../../../src/sort/model/column.js';
-import { parseSortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import type { SortReport } from '../../../src/sort/model/report.js';
 import { bitWindows, keysOf, SEED } from '../../distributions.js';
 import { pick, referenceArgsort } from '../../reference.js';

@@ -1,11 +1,7 @@
 import test from 'ava';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
-import {
-  bitWindow,
-  parseOpenOptions,
-  parseSortOptions,
-  type SortOptions,
-} from '../../../src/sort/model/options.js';
+import { bitWindow, type SortOptions } from '../../../src/sort/model/options.js';
+import { parseOpenOptions, parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { UsageError } from '../../../src/util/errors.js';
 
 test('missing and undefined options get their defaults', (t) => {

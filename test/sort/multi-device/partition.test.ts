@@ -2,7 +2,8 @@ import test from 'ava';
 import { keyWords } from '../../../src/keys/array.js';
 import { DTYPES, dtypeInfo } from '../../../src/keys/dtype.js';
 import type { HostJob } from '../../../src/sort/model/job.js';
-import { parseSortOptions, type SortOptions } from '../../../src/sort/model/options.js';
+import type { SortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import type { DeviceWorker } from '../../../src/sort/multi-device/device-worker.js';
 import {
   Partitioner,

@@ -10,7 +10,7 @@ import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
 import { type Call, Execution, type ExecutionBody } from '../../../src/sort/calls/call.js';
 import { type Column, column, type Place } from '../../../src/sort/model/column.js';
 import type { DeviceArray } from '../../../src/sort/model/device-array.js';
-import { parseSortOptions } from '../../../src/sort/model/options.js';
+import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { enqueueReduce } from '../../../src/sort/operations/reduce/reduce.js';
 import { enqueueScan } from '../../../src/sort/operations/scan/scan.js';
 import { type ClsortError, InputError, UnsupportedError, UsageError } from '../../../src/util/errors.js';

@@ -8,12 +8,8 @@ import { isPromise } from '../../calls/call-scheduler.js';
 import { assertIndexable, assertSameLengths } from '../../model/array-assertions.js';
 import { type Column, column } from '../../model/column.js';
 import { DeviceArray } from '../../model/device-array.js';
-import {
-  type LexsortColumn,
-  type LexsortOptions,
-  parseColumnOptions,
-  type SortSettings,
-} from '../../model/options.js';
+import type { LexsortColumn, LexsortOptions, SortSettings } from '../../model/options.js';
+import { parseColumnOptions } from '../../model/parse-options.js';
 import { ShardedArray } from '../../model/sharded-array.js';
 import { type Awaitable, parse, readKeys } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
