@@ -9,6 +9,9 @@ export interface Described {
   readonly builder: (yargs: Argv) => Argv<unknown>;
 }
 
+/** Options that a builder describes, as parsed. */
+export type ArgumentsOf<B> = B extends (...args: never) => Argv<infer T> ? Readonly<T> : never;
+
 export interface OptionSpec {
   readonly name: string;
   /** The short form, one letter. */

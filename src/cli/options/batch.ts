@@ -1,21 +1,7 @@
 import type { Argv } from 'yargs';
-import { type DeviceArguments, withDevice } from './device.js';
-import { type EngineArguments, type SchedulerArguments, withEngine, withScheduler } from './engine.js';
-
-export interface BatchArguments extends DeviceArguments, EngineArguments, SchedulerArguments {
-  readonly jobs: string;
-  readonly json: boolean | undefined;
-  readonly journal: string | undefined;
-  readonly force: boolean;
-  readonly 'dry-run': boolean;
-  readonly parallel: number | undefined;
-  readonly retries: number;
-  readonly timeout: number | undefined;
-  readonly 'keep-going': boolean;
-  readonly 'fail-fast': boolean;
-  readonly memory: string | undefined;
-  readonly report: readonly string[] | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
+import { withEngine, withScheduler } from './engine.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withScheduler(withEngine(yargs, ['bullmq', 'slurm', 'kubernetes'], "JOBS' folder")), {
@@ -97,3 +83,5 @@ export const builder = (yargs: Argv) =>
         'Paths are relative to the manifest. A second run repeats only jobs whose files are missing or have changed.\n' +
         'A failed job does not stop the others; the exit code is that of the first failed job. See docs/batches.md.',
     );
+
+export type BatchArguments = ArgumentsOf<typeof builder>;

@@ -1,27 +1,7 @@
 import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
-import { type DeviceArguments, withDevice } from './device.js';
-
-export interface BenchArguments extends DeviceArguments {
-  readonly what: BenchName;
-  readonly of: string | undefined;
-  readonly count?: string;
-  readonly json: boolean;
-  readonly algorithm: string;
-  readonly dtype: string;
-  readonly mode: string;
-  readonly distribution: string;
-  readonly operation: string;
-  readonly place: string;
-  readonly chain: number;
-  readonly repeats: number;
-  readonly csv: boolean;
-  readonly markdown: boolean;
-  readonly svg?: string;
-  readonly html?: string;
-  readonly baseline?: string;
-  readonly quick: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 
 /** Default number of keys. */
 export const COUNT = '4Mi';
@@ -132,3 +112,5 @@ export const builder = (yargs: Argv) =>
       '$0 bench ladder reduce --count 2^10..2^28:2 --device gpu,cpu,host --html ladder.html',
       'plot of GPU, CPU and host by size',
     );
+
+export type BenchArguments = ArgumentsOf<typeof builder>;

@@ -1,9 +1,6 @@
 import type { Argv } from 'yargs';
-import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
-
-export interface CancelArguments extends RedisArguments, FolderArguments {
-  readonly id: string;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withRedis, withWorkersFolder } from './engine.js';
 
 export const builder = (yargs: Argv) =>
   withWorkersFolder(withRedis(yargs), 'the current one')
@@ -14,3 +11,5 @@ export const builder = (yargs: Argv) =>
     })
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
     .example('$0 cancel 0123456789ab', 'uses the current folder and CLSORT_REDIS_URL');
+
+export type CancelArguments = ArgumentsOf<typeof builder>;

@@ -1,15 +1,8 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, withAxis, withInput } from './key-files.js';
-import { type OrderArguments, withOrder } from './order.js';
-import { type RecordArguments, withRecords } from './records.js';
-
-export interface CheckArguments extends OrderArguments, InputArguments, RecordArguments {
-  readonly dtype: string | undefined;
-  readonly file: string;
-  readonly against: string | undefined;
-  readonly axis: number;
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withAxis, withInput } from './key-files.js';
+import { withOrder } from './order.js';
+import { withRecords } from './records.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withRecords(withOrder(yargs))))
@@ -27,3 +20,5 @@ export const builder = (yargs: Argv) =>
     .example('$0 check out.npy --against in.f64be.gz', 'files of two formats')
     .example('$0 check out.dat --record 100 --key 0:10', 'records of 100 bytes, by the first 10 bytes')
     .epilogue('The exit code is 0 if the file is sorted (and a permutation), and 1 if it is not.');
+
+export type CheckArguments = ArgumentsOf<typeof builder>;

@@ -1,13 +1,10 @@
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 
 /** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 export type Shell = (typeof SHELLS)[number];
-
-export interface CompletionArguments {
-  readonly shell: Shell;
-}
 
 export const builder = (yargs: Argv) =>
   yargs
@@ -19,3 +16,5 @@ export const builder = (yargs: Argv) =>
     })
     .example('source <($0 completion bash)', 'in ~/.bashrc; for zsh, likewise in ~/.zshrc')
     .example('$0 completion fish > ~/.config/fish/completions/clsort.fish', 'install for fish');
+
+export type CompletionArguments = ArgumentsOf<typeof builder>;

@@ -1,8 +1,7 @@
 import type { Argv } from 'yargs';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
-
-export interface ConcatArguments extends InOutArguments, InputArguments, OutputArguments {}
+import type { ArgumentsOf } from '../spec.js';
+import { withInOut } from './in-out.js';
+import { withDtype, withInput, withTo } from './key-files.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withTo(withInput(withDtype(yargs))))
@@ -12,3 +11,5 @@ export const builder = (yargs: Argv) =>
     .epilogue(
       'OUT has the format of the first file unless its name defines one. Matrices with the same number of columns are stacked vertically.',
     );
+
+export type ConcatArguments = ArgumentsOf<typeof builder>;

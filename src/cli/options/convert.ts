@@ -1,11 +1,6 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
-
-export interface ConvertArguments extends InputArguments, OutputArguments {
-  readonly in: string;
-  readonly result: string | undefined;
-  readonly out: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDtype, withInput, withTo } from './key-files.js';
 
 export const builder = (yargs: Argv) =>
   withTo(withInput(withDtype(yargs)))
@@ -19,3 +14,5 @@ export const builder = (yargs: Argv) =>
     .epilogue(
       'File extensions define the formats. The order and the dtype of the keys stay the same. OUT is replaced only on success.',
     );
+
+export type ConvertArguments = ArgumentsOf<typeof builder>;

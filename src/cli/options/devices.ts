@@ -1,17 +1,6 @@
 import type { Argv } from 'yargs';
-import { type DeviceArguments, withDevice } from './device.js';
-
-export interface DevicesArguments extends DeviceArguments {
-  readonly json: boolean;
-  readonly 'self-test': boolean;
-  /** Deprecated alias of `self-test`. */
-  readonly certify: boolean;
-  readonly algorithm: readonly string[] | undefined;
-  readonly timeout: number;
-  /** Name of the device, in a child process; `from` is its first case. */
-  readonly child: string | undefined;
-  readonly from: number;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
@@ -43,3 +32,5 @@ export const builder = (yargs: Argv) =>
       'An algorithm that fails its self-test is not used on that device until the driver, the device or ' +
         'clsort changes, or --self-test passes. The exit code is 1 if a self-test fails, crashes or times out.',
     );
+
+export type DevicesArguments = ArgumentsOf<typeof builder>;

@@ -1,11 +1,8 @@
 /** Options for equal keys. */
 import type { Argv } from 'yargs';
 
-export interface CountsArguments {
+export interface DistinctArguments {
   readonly counts: string | undefined;
-}
-
-export interface DistinctArguments extends CountsArguments {
   readonly unique: boolean;
 }
 

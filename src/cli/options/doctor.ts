@@ -1,10 +1,5 @@
 import type { Argv } from 'yargs';
-
-export interface DoctorArguments {
-  readonly json: boolean;
-  /** The device that this process tests for its parent. */
-  readonly child: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
 
 export const builder = (yargs: Argv) =>
   yargs
@@ -12,3 +7,5 @@ export const builder = (yargs: Argv) =>
     .option('child', { type: 'string', hidden: true, describe: '' })
     .example('$0 doctor', 'drivers, devices, permissions, caches, and a self-test of each device')
     .epilogue('Exit code 0: a device passed its self-test; 3: no device; 4: the addon or a device failed.');
+
+export type DoctorArguments = ArgumentsOf<typeof builder>;

@@ -24,10 +24,6 @@ export const withRedis = <T>(yargs: Argv<T>) =>
       describe: 'queue of workers, such as those with one kind of device',
     });
 
-export interface FolderArguments {
-  readonly 'workers-folder': string | undefined;
-}
-
 /** Adds --workers-folder. */
 export const withWorkersFolder = <T>(yargs: Argv<T>, fallback: string) =>
   yargs.option('workers-folder', {
@@ -35,10 +31,6 @@ export const withWorkersFolder = <T>(yargs: Argv<T>, fallback: string) =>
     nargs: 1,
     describe: `folder shared by all workers, as a path on this machine; default ${fallback}`,
   });
-
-export interface EngineArguments extends RedisArguments, FolderArguments {
-  readonly engine: string | undefined;
-}
 
 /** Adds --engine, with the options that locate its workers. */
 export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallback: string) =>
@@ -107,7 +99,9 @@ export function schedulerOption(args: SchedulerArguments): string | undefined {
   );
 }
 
-export interface ClusterArguments extends EngineArguments, SchedulerArguments {
+export interface ClusterArguments extends RedisArguments, SchedulerArguments {
+  readonly engine: string | undefined;
+  readonly 'workers-folder': string | undefined;
   readonly partitions: number | undefined;
   readonly shards: number | undefined;
 }

@@ -1,26 +1,9 @@
 import type { Argv } from 'yargs';
 import { EXPLAINED, EXPLAINED_NAMES } from '../../explain/explained.js';
 import { DTYPES } from '../../keys/dtype.js';
-import { type DeviceArguments, withDevice } from './device.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 import { OPS } from './op.js';
-
-export interface ExplainArguments extends DeviceArguments {
-  readonly keys: readonly string[] | undefined;
-  readonly algorithm: string;
-  readonly step: string | undefined;
-  readonly bits: string | undefined;
-  readonly 'radix-bits': number | undefined;
-  readonly scan: string | undefined;
-  readonly op: string | undefined;
-  readonly random: string | undefined;
-  readonly max: string | undefined;
-  readonly seed: string;
-  readonly pairs: boolean;
-  readonly descending: boolean;
-  readonly dtype: string | undefined;
-  readonly json: boolean;
-  readonly html: string | undefined;
-}
 
 const STEPS = Object.entries(EXPLAINED)
   .filter(([, steps]) => steps.length > 0)
@@ -78,3 +61,5 @@ export const builder = (yargs: Argv) =>
       '$0 explain --random 32 --algorithm reduce --step compacted --html reduce.html',
       'step of a ladder',
     );
+
+export type ExplainArguments = ArgumentsOf<typeof builder>;

@@ -1,17 +1,7 @@
 import type { Argv } from 'yargs';
 import { DISTRIBUTIONS } from '../../io/operations/gen.js';
-import { type TextArguments, withDtype, withText, withTo } from './key-files.js';
-
-export interface GenArguments extends TextArguments {
-  readonly dtype: string | undefined;
-  readonly count: string;
-  readonly distribution: string;
-  readonly seed: string;
-  readonly range: string | undefined;
-  readonly out: string;
-  readonly format: string;
-  readonly to: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDtype, withText, withTo } from './key-files.js';
 
 export const builder = (yargs: Argv) =>
   withTo(withText(withDtype(yargs)))
@@ -44,3 +34,5 @@ export const builder = (yargs: Argv) =>
     .example('$0 gen --count 16Mi -o in.u32', '64 MiB of uniform keys')
     .example('$0 gen --count 32 --range 0:999 -o small.i32', 'keys below 1000')
     .example('$0 gen --dtype f64 --count 1e6 --distribution special -o in.npy', 'NaNs, infinities, zeros');
+
+export type GenArguments = ArgumentsOf<typeof builder>;

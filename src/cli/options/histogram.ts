@@ -1,14 +1,7 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, withDtype, withInput } from './key-files.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface HistogramArguments extends InputArguments, RunArguments {
-  readonly in: readonly string[];
-  readonly bins: number | undefined;
-  readonly range: string | undefined;
-  readonly edges: string | undefined;
-  readonly bits: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDtype, withInput } from './key-files.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withInput(withDtype(yargs)))
@@ -42,3 +35,5 @@ export const builder = (yargs: Argv) =>
       'A bin includes its lower edge and excludes its upper edge; the last bin includes both. NaN is in no ' +
         'bin unless the bins are digits. Without --range the files are read twice, so stdin requires --range.',
     );
+
+export type HistogramArguments = ArgumentsOf<typeof builder>;

@@ -1,11 +1,6 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, withAxis, withDtype, withInput } from './key-files.js';
-
-export interface InfoArguments extends InputArguments {
-  readonly file: string;
-  readonly axis: number;
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withAxis, withDtype, withInput } from './key-files.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withDtype(yargs)))
@@ -17,3 +12,5 @@ export const builder = (yargs: Argv) =>
     .epilogue(
       'The file is read once. With --json, numbers are strings, since JSON has neither 64-bit integers nor infinity.',
     );
+
+export type InfoArguments = ArgumentsOf<typeof builder>;

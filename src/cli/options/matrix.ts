@@ -1,25 +1,7 @@
 import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
-import { type DeviceArguments, withDevice } from './device.js';
-
-export interface MatrixArguments extends DeviceArguments {
-  readonly quick: boolean;
-  readonly full: boolean;
-  readonly only: readonly string[] | undefined;
-  readonly algorithm: readonly string[] | undefined;
-  readonly dtype: readonly string[] | undefined;
-  readonly seed: string;
-  readonly timeout: number;
-  readonly json: boolean;
-  readonly markdown: boolean;
-  readonly html: string | undefined;
-  readonly junit: string | undefined;
-  readonly read: readonly string[] | undefined;
-  readonly compare: readonly string[] | undefined;
-  readonly factor: number;
-  /** Task of a child process, as JSON. */
-  readonly child: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
@@ -91,3 +73,5 @@ export const builder = (yargs: Argv) =>
         'One process runs the cases of a device. If the driver crashes or hangs, only that case fails, and a new process continues.\n' +
         'The exit code is 1 if a case is wrong, error, crash or timeout, or if --compare finds a regression.',
     );
+
+export type MatrixArguments = ArgumentsOf<typeof builder>;

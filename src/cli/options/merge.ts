@@ -1,23 +1,12 @@
 import type { Argv } from 'yargs';
-import { type DistinctArguments, withUnique } from './distinct.js';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withInput, withTo } from './key-files.js';
-import { type BudgetArguments, withBudget } from './memory.js';
-import { type OrderArguments, withOrder } from './order.js';
-import { type RecordArguments, withRecords } from './records.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface MergeArguments
-  extends InOutArguments,
-    OrderArguments,
-    InputArguments,
-    BudgetArguments,
-    DistinctArguments,
-    OutputArguments,
-    RecordArguments,
-    RunArguments {
-  readonly dtype: string | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withUnique } from './distinct.js';
+import { withInOut } from './in-out.js';
+import { withInput, withTo } from './key-files.js';
+import { withBudget } from './memory.js';
+import { withOrder } from './order.js';
+import { withRecords } from './records.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(
@@ -38,3 +27,5 @@ export const builder = (yargs: Argv) =>
       'Equal keys keep the order of the files. A file that is not in the given order is rejected with the ' +
         'position of the first key that is out of order. OUT is replaced only on success.',
     );
+
+export type MergeArguments = ArgumentsOf<typeof builder>;

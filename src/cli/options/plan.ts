@@ -1,19 +1,6 @@
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { ENGINE_NAMES } from './engine.js';
-
-export interface PlanArguments {
-  readonly engine: string;
-  readonly size: readonly string[];
-  readonly nodes: string;
-  readonly gpus: number;
-  readonly cores: number | undefined;
-  readonly network: string | undefined;
-  readonly disk: string | undefined;
-  readonly storage: string | undefined;
-  readonly memory: string | undefined;
-  readonly dtype: string | undefined;
-  readonly json: boolean;
-}
 
 /** Returns an option with one value. */
 const text = (describe: string) => ({ type: 'string', nargs: 1, describe }) as const;
@@ -67,3 +54,5 @@ export const builder = (yargs: Argv) =>
       'Rates of an H200 and of hosts are measured; rates of networks, disks and cores come from the options. ' +
         'Pass the number of partitions to clsort sort --engine … --partitions N. See docs/many-machines.md.',
     );
+
+export type PlanArguments = ArgumentsOf<typeof builder>;

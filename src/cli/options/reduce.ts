@@ -1,12 +1,8 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, withDtype, withInput } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withDtype, withInput } from './key-files.js';
 import { OPS } from './op.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface ReduceArguments extends InputArguments, RunArguments {
-  readonly in: readonly string[];
-  readonly op: string;
-}
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withInput(withDtype(yargs)))
@@ -25,3 +21,5 @@ export const builder = (yargs: Argv) =>
       'Sums of integers have 64 bits and wrap; sums of floats have the dtype of the keys. A minimum or maximum is NaN ' +
         'if a key is NaN. The files are read once, in pieces.',
     );
+
+export type ReduceArguments = ArgumentsOf<typeof builder>;

@@ -1,15 +1,9 @@
 import type { Argv } from 'yargs';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withInOut } from './in-out.js';
+import { withDtype, withInput, withTo } from './key-files.js';
 import { SCAN_OPS } from './op.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface ScanArguments extends InOutArguments, InputArguments, OutputArguments, RunArguments {
-  readonly inclusive: boolean;
-  readonly op: string;
-  readonly verify: boolean;
-  readonly 'result-dtype': string | undefined;
-}
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withTo(withInput(withDtype(yargs)))))
@@ -45,3 +39,5 @@ export const builder = (yargs: Argv) =>
       'Sums and products of integers wrap in the dtype of the results; those of f16 and bf16 require --result-dtype f32. All keys must fit in memory. ' +
         'OUT is replaced only on success.',
     );
+
+export type ScanArguments = ArgumentsOf<typeof builder>;

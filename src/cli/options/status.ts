@@ -1,10 +1,6 @@
 import type { Argv } from 'yargs';
-import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
-
-export interface StatusArguments extends RedisArguments, FolderArguments {
-  readonly id: string;
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withRedis, withWorkersFolder } from './engine.js';
 
 export const builder = (yargs: Argv) =>
   withWorkersFolder(withRedis(yargs), 'the current one')
@@ -18,3 +14,5 @@ export const builder = (yargs: Argv) =>
     .group(['json'], 'Output:')
     .example('$0 status 0123456789ab', 'uses the current folder and CLSORT_REDIS_URL')
     .epilogue('The exit code is 0 if the job is complete, and 1 if it is not.');
+
+export type StatusArguments = ArgumentsOf<typeof builder>;

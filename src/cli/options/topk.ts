@@ -1,22 +1,9 @@
 import type { Argv } from 'yargs';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
-import { type BudgetArguments, withBudget } from './memory.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface TopKArguments
-  extends InOutArguments,
-    InputArguments,
-    BudgetArguments,
-    OutputArguments,
-    RunArguments {
-  readonly k: string;
-  readonly smallest: boolean;
-  readonly nan: string;
-  readonly bits: string | undefined;
-  readonly argsort: boolean;
-  readonly verify: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withInOut } from './in-out.js';
+import { withDtype, withInput, withTo } from './key-files.js';
+import { withBudget } from './memory.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withBudget(withTo(withInput(withDtype(yargs))))))
@@ -61,3 +48,5 @@ export const builder = (yargs: Argv) =>
       'The files are read once, in pieces. Of equal keys, the first ones are selected. Positions count ' +
         'through all files and all rows of a matrix. OUT is replaced only on success.',
     );
+
+export type TopKArguments = ArgumentsOf<typeof builder>;

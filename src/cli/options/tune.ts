@@ -1,15 +1,6 @@
 import type { Argv } from 'yargs';
-import { type DeviceArguments, withDevice } from './device.js';
-
-export interface TuneArguments extends DeviceArguments {
-  readonly time: number;
-  readonly algorithm: string | undefined;
-  readonly shape: string | undefined;
-  readonly 'dry-run': boolean;
-  readonly reset: boolean;
-  readonly write: string | undefined;
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
@@ -53,3 +44,5 @@ export const builder = (yargs: Argv) =>
       'Each candidate is verified before it is timed, and passes the self-test before it is saved. Saved parameters ' +
         "apply only to this device and driver. 'clsort tune --reset' or CLSORT_TUNING=off restores the defaults.",
     );
+
+export type TuneArguments = ArgumentsOf<typeof builder>;

@@ -1,25 +1,12 @@
 import type { Argv } from 'yargs';
-import { type CountsArguments, withCounts } from './distinct.js';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withInput, withTo } from './key-files.js';
-import { type MemoryArguments, withMemory } from './memory.js';
-import { type OrderArguments, withOrder } from './order.js';
-import { type RecordArguments, withRecords } from './records.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface UniqueArguments
-  extends InOutArguments,
-    OrderArguments,
-    InputArguments,
-    MemoryArguments,
-    CountsArguments,
-    OutputArguments,
-    RecordArguments,
-    RunArguments {
-  readonly dtype: string | undefined;
-  readonly 'duplicates-only': boolean;
-  readonly verify: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withCounts } from './distinct.js';
+import { withInOut } from './in-out.js';
+import { withInput, withTo } from './key-files.js';
+import { withMemory } from './memory.js';
+import { withOrder } from './order.js';
+import { withRecords } from './records.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withCounts(withMemory(withTo(withInput(withRecords(withOrder(yargs))))))))
@@ -45,3 +32,5 @@ export const builder = (yargs: Argv) =>
       'Same as sort --unique. Keys are compared as numbers: all NaNs are equal, and so are both zeros; the first of ' +
         'them in the order is written. A matrix is read as a sequence of keys. OUT is replaced only on success.',
     );
+
+export type UniqueArguments = ArgumentsOf<typeof builder>;

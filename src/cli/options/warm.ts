@@ -1,12 +1,7 @@
 import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
-import { type DeviceArguments, withDevice } from './device.js';
-
-export interface WarmArguments extends DeviceArguments {
-  readonly operation: readonly string[] | undefined;
-  readonly dtype: readonly string[];
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { words: true })
@@ -31,3 +26,5 @@ export const builder = (yargs: Argv) =>
         'version of clsort. A driver with a cache of its own stores its programs there; CLSORT_PROGRAM_CACHE=always ' +
         'stores them in CLSORT_CACHE_DIR as well.',
     );
+
+export type WarmArguments = ArgumentsOf<typeof builder>;

@@ -1,16 +1,8 @@
 import type { Argv } from 'yargs';
-import { type DeviceArguments, withDevice } from './device.js';
-import { type FolderArguments, type RedisArguments, withRedis, withWorkersFolder } from './engine.js';
-import { type BudgetArguments, withBudget } from './memory.js';
-
-export interface WorkerArguments extends DeviceArguments, RedisArguments, FolderArguments, BudgetArguments {
-  readonly tmp: string | undefined;
-  readonly stalled: number;
-  readonly job: string | undefined;
-  readonly step: string | undefined;
-  readonly share: number;
-  readonly json: boolean;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
+import { withRedis, withWorkersFolder } from './engine.js';
+import { withBudget } from './memory.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withBudget(withWorkersFolder(withRedis(yargs), 'the current one')))
@@ -57,3 +49,5 @@ export const builder = (yargs: Argv) =>
     .epilogue(
       'Runs one task at a time until interrupted. Start one worker for each device. See docs/many-machines.md.',
     );
+
+export type WorkerArguments = ArgumentsOf<typeof builder>;
