@@ -141,7 +141,7 @@ const returnsPromise = (name: string): boolean => name.endsWith('Async') && name
 function connect(loaded: Native): Native {
   patchTransfer();
   loaded.initialize(errorOf, protect, bindCallback, doNothing);
-  for (const name of (Object.keys(loaded) as (keyof Native)[]).filter(returnsPromise)) {
+  for (const name of Object.keys(loaded).filter(returnsPromise)) {
     loaded[name] = rejectInsteadOfThrow(loaded[name]);
   }
   connectHandles(loaded);

@@ -172,7 +172,7 @@ const classes = {
 export function connectHandles(loaded: Native): void {
   addon = loaded;
   for (const [name, ours] of Object.entries(classes)) {
-    const theirs = loaded[name as keyof Native] as unknown as { prototype: object };
+    const theirs = loaded[name] as { prototype: object };
     Object.setPrototypeOf(theirs.prototype, ours.prototype);
   }
 }

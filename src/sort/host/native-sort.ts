@@ -3,7 +3,6 @@ import { type HostColumn, isResizable } from '../../keys/array.js';
 import { codecWords, keyCodec } from '../../keys/key-codec.js';
 import { native } from '../../opencl/binding.js';
 import { OpenCLError } from '../../opencl/errors.js';
-import type { Native } from '../../opencl/native.js';
 import { MemoryError, UnsupportedError } from '../../util/errors.js';
 import { hostThreads } from '../../util/threads.js';
 import { throwIfAborted } from '../model/options.js';
@@ -150,7 +149,7 @@ function parametersOf(
 }
 
 /** Functions of the addon that process arrays on several threads. */
-type HostFunction = Extract<keyof Native, `host${string}Async`>;
+type HostFunction = `host${string}Async`;
 
 /**
  * Runs one of the addon's other operations on n elements, on several threads.
