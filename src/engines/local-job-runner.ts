@@ -8,11 +8,9 @@ import type { WorkerContext } from './worker-context.js';
 export class LocalJobRunner implements JobRunner {
   readonly name = 'local';
   readonly #context: WorkerContext;
-  readonly #worker: string;
 
-  constructor(context: WorkerContext, worker = 'local') {
+  constructor(context: WorkerContext) {
     this.#context = context;
-    this.#worker = worker;
   }
 
   async *run(
@@ -20,7 +18,7 @@ export class LocalJobRunner implements JobRunner {
     _: (task: Task) => Promise<boolean>,
     signal: AbortSignal,
   ): AsyncGenerator<TaskEvent> {
-    const worker = this.#worker;
+    const worker = this.name;
     for (const task of tasks) {
       assertNotAborted(signal);
       yield { is: 'begin', task, worker };

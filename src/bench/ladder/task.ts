@@ -45,10 +45,3 @@ export interface Task {
 
 export const same = (a: Uint8Array, b: ArrayBufferView): boolean =>
   globalThis.Buffer.compare(a, bytesOf(b)) === 0;
-
-/** Returns an array of computed words, for the host's loops. */
-export const filled = (n: number, value: (i: number) => number): Uint32Array => {
-  const words = new Uint32Array(n);
-  for (let i = 0; i < n; i++) words[i] = value(i);
-  return words;
-};

@@ -2,9 +2,6 @@
 import { Random } from '../../util/random.js';
 import type { ReadAt } from '../records/record-input.js';
 
-/** Sampled records per partition; most partitions then deviate from the mean size by less than a fifth. */
-export const SAMPLES_PER_PARTITION = 256;
-
 import { MAX_READS_IN_FLIGHT } from './policy.js';
 
 /**

@@ -110,12 +110,13 @@ export class Reference {
     });
   }
 
-  /** Returns the elements at `positions`, each of `width` bytes; by default from the keys. */
-  pick(positions: ArrayLike<number>, from = this.bytes, width = widthOf(this.dtype)): Uint8Array {
+  /** Returns the keys at `positions`. */
+  pick(positions: ArrayLike<number>): Uint8Array {
+    const width = widthOf(this.dtype);
     const picked = new Uint8Array(positions.length * width);
     for (let i = 0; i < positions.length; i++) {
       const at = (positions[i] as number) * width;
-      for (let b = 0; b < width; b++) picked[i * width + b] = from[at + b] as number;
+      for (let b = 0; b < width; b++) picked[i * width + b] = this.bytes[at + b] as number;
     }
     return picked;
   }

@@ -10,15 +10,6 @@ import { inSlices, runSync, type Steps } from './steps.js';
  * Verifies a result against its input on the host: its order, and that it holds the elements of the input. Elements are
  * compared by 64-bit sums of hashes of the keys, or of the keys and their values, and exactly for positions.
  */
-export function hostVerify(
-  keys: HostColumn,
-  order: HostOrder,
-  result: HostResult,
-): { order: boolean; permutation: boolean } {
-  return runSync(verifySteps(keys, order, result));
-}
-
-/** Verifies as `hostVerify` does, in steps. */
 export function* verifySteps(
   keys: HostColumn,
   order: HostOrder,
@@ -98,21 +89,18 @@ function* isOrdered(
   return (yield* descentSteps(words, codec, window, positions)) === -1;
 }
 
-/**
- * Returns the index of the first key that is out of order, or -1.
- *
- * @param positions input position of each key, which has to rise where keys are equal
- */
-export function firstDescent(
+/** Returns the index of the first key that is out of order, or -1. */
+export const firstDescent = (
   words: KeyWords,
   codec: KeyCodec,
   window: readonly [begin: number, end: number],
-  positions?: PositionArray,
-): number {
-  return runSync(descentSteps(words, codec, window, positions));
-}
+): number => runSync(descentSteps(words, codec, window));
 
-/** Searches as `firstDescent` does, in steps. */
+/**
+ * Searches as `firstDescent` does, in steps.
+ *
+ * @param positions input position of each key, which has to rise where keys are equal
+ */
 function* descentSteps(
   words: KeyWords,
   codec: KeyCodec,

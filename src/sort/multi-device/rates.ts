@@ -6,10 +6,6 @@ export class Rates {
   /** Seconds per key, by the binary logarithm of the number of keys. */
   readonly #seconds = new Map<number, number>();
 
-  get hasMeasurements(): boolean {
-    return this.#seconds.size > 0;
-  }
-
   observe(n: number, seconds: number): void {
     if (n === 0) return;
     const size = Math.floor(Math.log2(n));

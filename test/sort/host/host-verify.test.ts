@@ -2,12 +2,13 @@ import test from 'ava';
 import { emptyLike, type HostColumn, keyColumn } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { type HostOrder, type HostResult, hostSort } from '../../../src/sort/host/host-sort.js';
-import { hostVerify } from '../../../src/sort/host/host-verify.js';
+import { verifySteps } from '../../../src/sort/host/host-verify.js';
 import { nativeVerify } from '../../../src/sort/host/native-sort.js';
+import { runSync } from '../../../src/sort/host/steps.js';
 import { keysOf } from '../../distributions.js';
 
 const ENGINES: Record<string, typeof nativeVerify> = {
-  JavaScript: async (keys, order, result) => hostVerify(keys, order, result),
+  JavaScript: async (keys, order, result) => runSync(verifySteps(keys, order, result)),
   addon: nativeVerify,
 };
 
