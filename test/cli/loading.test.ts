@@ -61,6 +61,7 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
     'cli/options/distinct',
     'cli/options/engine',
     'cli/options/key-files',
+    'cli/options/kinds',
     'cli/options/lines',
     'cli/options/memory',
     'cli/options/order',

@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
 import { withEngine, withScheduler } from './engine.js';
+import { flag, text } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withScheduler(withEngine(yargs, ['bullmq', 'slurm', 'kubernetes'], "JOBS' folder")), {
@@ -18,27 +19,13 @@ export const builder = (yargs: Argv) =>
       describe:
         'concurrent jobs per device, to overlap I/O with sorting; small jobs count less; default half the number of processors plus one, 2 to 8',
     })
-    .option('memory', {
-      alias: 'S',
-      type: 'string',
-      nargs: 1,
-      describe: 'memory limit of all jobs together, such as 2G or 50%; default half of the free memory',
-    })
-    .option('journal', {
-      type: 'string',
-      nargs: 1,
-      describe: 'file that records completed jobs; default JOBS.journal, none for stdin',
-    })
-    .option('force', {
-      type: 'boolean',
-      default: false,
-      describe: 'rerun completed jobs',
-    })
-    .option('dry-run', {
-      type: 'boolean',
-      default: false,
-      describe: 'check all jobs and print what would run',
-    })
+    .option(
+      'memory',
+      text('memory limit of all jobs together, such as 2G or 50%; default half of the free memory', 'S'),
+    )
+    .option('journal', text('file that records completed jobs; default JOBS.journal, none for stdin'))
+    .option('force', flag('rerun completed jobs'))
+    .option('dry-run', flag('check all jobs and print what would run'))
     .option('retries', {
       type: 'number',
       nargs: 1,
@@ -46,16 +33,8 @@ export const builder = (yargs: Argv) =>
       describe: 'retries of a job after a temporary failure',
     })
     .option('timeout', { type: 'number', nargs: 1, describe: 'time limit of a job in seconds; default none' })
-    .option('fail-fast', {
-      type: 'boolean',
-      default: false,
-      describe: 'start no more jobs after a failure',
-    })
-    .option('keep-going', {
-      type: 'boolean',
-      default: false,
-      describe: 'continue after a failure (default)',
-    })
+    .option('fail-fast', flag('start no more jobs after a failure'))
+    .option('keep-going', flag('continue after a failure (default)'))
     .option('report', {
       type: 'string',
       array: true,

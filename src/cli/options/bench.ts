@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { flag, text } from './kinds.js';
 
 /** Default number of keys. */
 export const COUNT = '4Mi';
@@ -74,24 +75,12 @@ export const builder = (yargs: Argv) =>
       describe: 'calls: maximum number of calls in a chain, without waiting in between',
     })
     .option('repeats', { type: 'number', default: 7, describe: 'repetitions of each case' })
-    .option('quick', {
-      type: 'boolean',
-      default: false,
-      describe: 'first: whole commands only for sorts',
-    })
-    .option('csv', { type: 'boolean', default: false, describe: 'sorts, calls: print CSV' })
-    .option('markdown', { type: 'boolean', default: false, describe: 'sorts, calls: print a Markdown table' })
-    .option('svg', { type: 'string', nargs: 1, describe: 'write a plot of speed by size' })
-    .option('html', {
-      type: 'string',
-      nargs: 1,
-      describe: 'write a page with plots and all rows',
-    })
-    .option('baseline', {
-      type: 'string',
-      nargs: 1,
-      describe: 'sorts, calls: JSON of an earlier run; exit code 1 when slower beyond noise',
-    })
+    .option('quick', flag('first: whole commands only for sorts'))
+    .option('csv', flag('sorts, calls: print CSV'))
+    .option('markdown', flag('sorts, calls: print a Markdown table'))
+    .option('svg', text('write a plot of speed by size'))
+    .option('html', text('write a page with plots and all rows'))
+    .option('baseline', text('sorts, calls: JSON of an earlier run; exit code 1 when slower beyond noise'))
     .group(['count', 'algorithm', 'dtype', 'operation', 'device', 'repeats'], 'Cases:')
     .group(['json', 'markdown', 'svg', 'html', 'baseline'], 'Output:')
     .example('$0 bench sorts --count 64Ki,1Mi,16Mi --json', 'three sizes, each verified, then timed')

@@ -1,18 +1,15 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withAxis, withInput } from './key-files.js';
+import { flag, text } from './kinds.js';
 import { withOrder } from './order.js';
 import { withRecords } from './records.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withRecords(withOrder(yargs))))
     .positional('file', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
-    .option('against', {
-      type: 'string',
-      nargs: 1,
-      describe: 'also check that FILE is a permutation of this file',
-    })
-    .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+    .option('against', text('also check that FILE is a permutation of this file'))
+    .option('json', flag('print the result as JSON'))
     .group(['dtype', 'column', 'record', 'key'], 'Input:')
     .group(['descending', 'nan', 'axis'], 'Order:')
     .group(['against', 'json'], 'Result:')

@@ -1,12 +1,13 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput, withTo } from './key-files.js';
+import { text } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withTo(withInput(withDtype(yargs)))
     .positional('in', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
     .positional('result', { type: 'string', describe: 'same as --out' })
-    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "output file, '-' for stdout" })
+    .option('out', text("output file, '-' for stdout", 'o'))
     .group(['dtype', 'format', 'column', 'delimiter', 'header'], 'Input:')
     .group(['out', 'to'], 'Output:')
     .example('$0 convert prices.npy -o prices.f64be', 'big-endian doubles without a header')

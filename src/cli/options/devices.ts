@@ -1,15 +1,12 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { flag } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
-    .option('self-test', {
-      type: 'boolean',
-      default: false,
-      describe: 'rerun the self-test of each algorithm on each device and save the results',
-    })
+    .option('self-test', flag('rerun the self-test of each algorithm on each device and save the results'))
     .option('algorithm', {
       type: 'string',
       array: true,

@@ -1,5 +1,6 @@
 /** Options for equal keys. */
 import type { Argv } from 'yargs';
+import { flag, text } from './kinds.js';
 
 export interface DistinctArguments {
   readonly counts: string | undefined;
@@ -8,19 +9,8 @@ export interface DistinctArguments {
 
 /** Adds --counts. */
 export const withCounts = <T>(yargs: Argv<T>) =>
-  yargs.option('counts', {
-    type: 'string',
-    nargs: 1,
-    describe: 'output file for the count of each distinct key, as u64',
-  });
+  yargs.option('counts', text('output file for the count of each distinct key, as u64'));
 
 /** Adds --unique and --counts. */
 export const withUnique = <T>(yargs: Argv<T>) =>
-  withCounts(
-    yargs.option('unique', {
-      alias: 'u',
-      type: 'boolean',
-      default: false,
-      describe: 'write only the first of equal keys (tables: equal rows)',
-    }),
-  );
+  withCounts(yargs.option('unique', flag('write only the first of equal keys (tables: equal rows)', 'u')));

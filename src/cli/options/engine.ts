@@ -1,5 +1,6 @@
 /** Options of sorts and batches over several machines. */
 import type { Argv } from 'yargs';
+import { flag, text } from './kinds.js';
 
 export const ENGINE_NAMES = ['local', 'bullmq', 'slurm', 'kubernetes'] as const;
 
@@ -11,12 +12,12 @@ export interface RedisArguments {
 /** Adds --redis and --queue. */
 export const withRedis = <T>(yargs: Argv<T>) =>
   yargs
-    .option('redis', {
-      type: 'string',
-      nargs: 1,
-      describe:
+    .option(
+      'redis',
+      text(
         'URL of Redis, redis://HOST:PORT; prefer CLSORT_REDIS_URL, since other users can see a command line',
-    })
+      ),
+    )
     .option('queue', {
       type: 'string',
       nargs: 1,
@@ -26,11 +27,10 @@ export const withRedis = <T>(yargs: Argv<T>) =>
 
 /** Adds --workers-folder. */
 export const withWorkersFolder = <T>(yargs: Argv<T>, fallback: string) =>
-  yargs.option('workers-folder', {
-    type: 'string',
-    nargs: 1,
-    describe: `folder shared by all workers, as a path on this machine; default ${fallback}`,
-  });
+  yargs.option(
+    'workers-folder',
+    text(`folder shared by all workers, as a path on this machine; default ${fallback}`),
+  );
 
 /** Adds --engine, with the options that locate its workers. */
 export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallback: string) =>
@@ -59,34 +59,24 @@ export interface SchedulerArguments {
 /** Adds the options for schedulers. */
 export const withScheduler = <T>(yargs: Argv<T>) =>
   yargs
-    .option('submit', { type: 'boolean', default: false, describe: 'with --engine slurm, submit the job' })
-    .option('print', {
-      type: 'boolean',
-      default: false,
-      describe: 'with --engine slurm or kubernetes, print what would be submitted',
-    })
-    .option('command', {
-      type: 'string',
-      nargs: 1,
-      describe:
+    .option('submit', flag('with --engine slurm, submit the job'))
+    .option('print', flag('with --engine slurm or kubernetes, print what would be submitted'))
+    .option(
+      'command',
+      text(
         'command that runs clsort on the nodes; default the current one with slurm, clsort with kubernetes',
-    })
-    .option('sbatch', {
-      type: 'string',
-      nargs: 1,
-      describe: 'with slurm, arguments for every sbatch, such as --sbatch="--partition=gpu --gres=gpu:1"',
-    })
-    .option('image', { type: 'string', nargs: 1, describe: 'with kubernetes, container image with clsort' })
-    .option('claim', {
-      type: 'string',
-      nargs: 1,
-      describe: 'with kubernetes, claim of the shared volume; default clsort',
-    })
-    .option('resource', {
-      type: 'string',
-      nargs: 1,
-      describe: 'with kubernetes, resource of a sorting pod, as the device plugin names it: NAME=COUNT',
-    });
+      ),
+    )
+    .option(
+      'sbatch',
+      text('with slurm, arguments for every sbatch, such as --sbatch="--partition=gpu --gres=gpu:1"'),
+    )
+    .option('image', text('with kubernetes, container image with clsort'))
+    .option('claim', text('with kubernetes, claim of the shared volume; default clsort'))
+    .option(
+      'resource',
+      text('with kubernetes, resource of a sorting pod, as the device plugin names it: NAME=COUNT'),
+    );
 
 /**
  * Returns the first of these options that was given, for a command that must reject them; undefined when there is none.

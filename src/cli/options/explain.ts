@@ -3,6 +3,7 @@ import { EXPLAINED, EXPLAINED_NAMES } from '../../explain/explained.js';
 import { DTYPES } from '../../keys/dtype.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { flag, text } from './kinds.js';
 import { OPS } from './op.js';
 
 const STEPS = Object.entries(EXPLAINED)
@@ -31,25 +32,17 @@ export const builder = (yargs: Argv) =>
     .option('radix-bits', { type: 'number', describe: 'split: bits of a digit, 1 to 4' })
     .option('scan', { type: 'string', choices: ['3', '5'], describe: 'amd: number of kernels of the scan' })
     .option('op', { type: 'string', choices: [...OPS], describe: 'reduce: operator; default sum' })
-    .option('random', { type: 'string', nargs: 1, describe: 'number of random keys, instead of KEYS' })
-    .option('max', {
-      type: 'string',
-      nargs: 1,
-      describe: 'exclusive upper bound of random keys, which are whole numbers; default 1000',
-    })
+    .option('random', text('number of random keys, instead of KEYS'))
+    .option('max', text('exclusive upper bound of random keys, which are whole numbers; default 1000'))
     .option('seed', { type: 'string', default: '1', describe: 'seed of the random keys, 64 bits' })
-    .option('pairs', {
-      type: 'boolean',
-      default: false,
-      describe: 'sort pairs, with the values v0 v1 v2 ...',
-    })
-    .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
+    .option('pairs', flag('sort pairs, with the values v0 v1 v2 ...'))
+    .option('descending', flag('largest key first', 'r'))
     .option('dtype', {
       type: 'string',
       describe: `dtype of the keys: ${DTYPES.join(' ')}; detected by default`,
     })
-    .option('json', { type: 'boolean', default: false, describe: 'print the data as JSON' })
-    .option('html', { type: 'string', nargs: 1, describe: 'write a page to step through in a browser' })
+    .option('json', flag('print the data as JSON'))
+    .option('html', text('write a page to step through in a browser'))
     .group(['algorithm', 'step', 'device'], 'Algorithm:')
     .group(['random', 'max', 'seed', 'dtype', 'pairs', 'descending'], 'Keys:')
     .group(['json', 'html'], 'Output:')

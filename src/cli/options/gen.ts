@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withText, withTo } from './key-files.js';
+import { text } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withTo(withText(withDtype(yargs)))
@@ -16,11 +17,10 @@ export const builder = (yargs: Argv) =>
       default: 'uniform',
       describe: `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are arbitrary bit patterns`,
     })
-    .option('range', {
-      type: 'string',
-      nargs: 1,
-      describe: 'uniform keys from A to B, as A:B; B is inclusive for integers, exclusive for floats',
-    })
+    .option(
+      'range',
+      text('uniform keys from A to B, as A:B; B is inclusive for integers, exclusive for floats'),
+    )
     .option('seed', { type: 'string', default: '1', describe: 'seed of the keys, 64 bits' })
     .option('out', {
       alias: 'o',

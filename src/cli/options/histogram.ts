@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput } from './key-files.js';
+import { text } from './kinds.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
@@ -12,16 +13,8 @@ export const builder = (yargs: Argv) =>
       describe: "files of keys with one dtype, '-' for stdin",
     })
     .option('bins', { type: 'number', describe: 'number of bins; default 10' })
-    .option('range', {
-      type: 'string',
-      nargs: 1,
-      describe: 'range of the bins, as A:B; default from the smallest to the largest key',
-    })
-    .option('edges', {
-      type: 'string',
-      nargs: 1,
-      describe: 'edges of the bins instead, comma-separated: 0,10,100',
-    })
+    .option('range', text('range of the bins, as A:B; default from the smallest to the largest key'))
+    .option('edges', text('edges of the bins instead, comma-separated: 0,10,100'))
     .option('bits', {
       type: 'string',
       describe: 'one bin for each digit in bits A to B of the encoded keys instead, as A:B',

@@ -1,11 +1,12 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withAxis, withDtype, withInput } from './key-files.js';
+import { flag } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withDtype(yargs)))
     .positional('file', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
-    .option('json', { type: 'boolean', default: false, describe: 'print the result as JSON' })
+    .option('json', flag('print the result as JSON'))
     .group(['dtype', 'format', 'column', 'axis'], 'Input:')
     .group(['json'], 'Output:')
     .example('$0 info prices.npy', 'header and properties of the keys')

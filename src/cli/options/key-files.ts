@@ -2,6 +2,7 @@
 import type { Argv } from 'yargs';
 import { KEY_FORMATS } from '../../io/formats/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
+import { text } from './kinds.js';
 
 const FORMATS = KEY_FORMATS.join(' ');
 
@@ -37,17 +38,8 @@ export const withText = <T>(yargs: Argv<T>) =>
       type: 'boolean',
       describe: 'a CSV or TSV contains no column names, nor does the output',
     })
-    .option('delimiter', {
-      alias: 't',
-      type: 'string',
-      nargs: 1,
-      describe: "CSV delimiter, such as ';' or '\\t'; detected by default",
-    })
-    .option('comment', {
-      type: 'string',
-      nargs: 1,
-      describe: 'prefix of comment lines in a CSV, which are skipped',
-    })
+    .option('delimiter', text("CSV delimiter, such as ';' or '\\t'; detected by default", 't'))
+    .option('comment', text('prefix of comment lines in a CSV, which are skipped'))
     .option('skip', {
       type: 'number',
       nargs: 1,
@@ -64,16 +56,8 @@ export const withText = <T>(yargs: Argv<T>) =>
       nargs: 1,
       describe: 'text that represents a missing value, such as N/A; may be repeated',
     })
-    .option('decimal', {
-      type: 'string',
-      nargs: 1,
-      describe: 'decimal separator in text; default .',
-    })
-    .option('thousands', {
-      type: 'string',
-      nargs: 1,
-      describe: 'thousands separator in text',
-    });
+    .option('decimal', text('decimal separator in text; default .'))
+    .option('thousands', text('thousands separator in text'));
 
 export interface InputArguments extends TextArguments {
   readonly dtype?: string | undefined;

@@ -2,19 +2,12 @@ import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { flag, text } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
-    .option('quick', {
-      type: 'boolean',
-      default: false,
-      describe: 'two sizes, ascending, keys only; each operation once',
-    })
-    .option('full', {
-      type: 'boolean',
-      default: false,
-      describe: 'up to 2^20 + 3 keys, also NaN first; few distinct, sorted and equal keys',
-    })
+    .option('quick', flag('two sizes, ascending, keys only; each operation once'))
+    .option('full', flag('up to 2^20 + 3 keys, also NaN first; few distinct, sorted and equal keys'))
     .option('only', {
       type: 'string',
       array: true,
@@ -33,14 +26,10 @@ export const builder = (yargs: Argv) =>
     })
     .option('seed', { type: 'string', nargs: 1, default: '1', describe: 'seed of all keys' })
     .option('timeout', { type: 'number', default: 120, describe: 'time limit of one case in seconds' })
-    .option('json', { type: 'boolean', default: false, describe: 'print one report of all cases as JSON' })
-    .option('markdown', { type: 'boolean', default: false, describe: 'print the report as Markdown' })
-    .option('html', {
-      type: 'string',
-      nargs: 1,
-      describe: 'write the report as a page, with filters and details of each case',
-    })
-    .option('junit', { type: 'string', nargs: 1, describe: 'write the report as JUnit XML' })
+    .option('json', flag('print one report of all cases as JSON'))
+    .option('markdown', flag('print the report as Markdown'))
+    .option('html', text('write the report as a page, with filters and details of each case'))
+    .option('junit', text('write the report as JUnit XML'))
     .option('read', {
       type: 'string',
       array: true,

@@ -1,5 +1,6 @@
 /** Options of sorts that exceed memory. */
 import type { Argv } from 'yargs';
+import { flag, text } from './kinds.js';
 
 export interface BudgetArguments {
   readonly memory: string | undefined;
@@ -16,32 +17,14 @@ export interface MemoryArguments extends SpillArguments {
 
 /** Adds --memory. */
 export const withBudget = <T>(yargs: Argv<T>) =>
-  yargs.option('memory', {
-    alias: 'S',
-    type: 'string',
-    nargs: 1,
-    describe: 'memory limit, such as 2G or 50%; default half of the free memory',
-  });
+  yargs.option('memory', text('memory limit, such as 2G or 50%; default half of the free memory', 'S'));
 
 /** Adds --memory and --tmp. */
 export const withSpill = <T>(yargs: Argv<T>, folder = 'the folder of OUT') =>
-  withBudget(yargs).option('tmp', {
-    alias: 'T',
-    type: 'string',
-    nargs: 1,
-    describe: `folder for temporary files; default ${folder}`,
-  });
+  withBudget(yargs).option('tmp', text(`folder for temporary files; default ${folder}`, 'T'));
 
 /** Adds --memory, --tmp, --resume and --restart. */
 export const withMemory = <T>(yargs: Argv<T>) =>
   withSpill(yargs)
-    .option('resume', {
-      type: 'boolean',
-      default: false,
-      describe: 'resume an interrupted external sort',
-    })
-    .option('restart', {
-      type: 'boolean',
-      default: false,
-      describe: 'discard the progress of an interrupted external sort and start over',
-    });
+    .option('resume', flag('resume an interrupted external sort'))
+    .option('restart', flag('discard the progress of an interrupted external sort and start over'));

@@ -1,6 +1,7 @@
 /** Options that define key type and order. */
 import type { Argv } from 'yargs';
 import { withDtype } from './key-files.js';
+import { flag } from './kinds.js';
 
 export interface WholeOrderArguments {
   readonly dtype: string | undefined;
@@ -22,7 +23,7 @@ export const withOrder = <T>(yargs: Argv<T>) =>
 /** Adds --dtype, --descending and --nan. */
 export const withWholeOrder = <T>(yargs: Argv<T>) =>
   withDtype(yargs)
-    .option('descending', { alias: 'r', type: 'boolean', default: false, describe: 'largest key first' })
+    .option('descending', flag('largest key first', 'r'))
     .option('nan', {
       type: 'string',
       default: 'last',

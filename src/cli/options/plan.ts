@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { ENGINE_NAMES } from './engine.js';
+import { flag } from './kinds.js';
 
 /** Returns an option with one value. */
 const text = (describe: string) => ({ type: 'string', nargs: 1, describe }) as const;
@@ -42,7 +43,7 @@ export const builder = (yargs: Argv) =>
       alias: 'S',
       ...text('memory of a node for all its workers, such as 1T or 512GiB; default unlimited'),
     })
-    .option('json', { type: 'boolean', default: false, describe: 'print the estimate as JSON' })
+    .option('json', flag('print the estimate as JSON'))
     .group(['size', 'dtype', 'engine'], 'Sort:')
     .group(['nodes', 'gpus', 'network', 'disk', 'memory'], 'Cluster:')
     .example(

@@ -2,27 +2,20 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withInOut } from './in-out.js';
 import { withDtype, withInput, withTo } from './key-files.js';
+import { flag } from './kinds.js';
 import { SCAN_OPS } from './op.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withTo(withInput(withDtype(yargs)))))
-    .option('inclusive', {
-      type: 'boolean',
-      default: false,
-      describe: 'inclusive scan; default exclusive',
-    })
+    .option('inclusive', flag('inclusive scan; default exclusive'))
     .option('op', {
       type: 'string',
       default: 'sum',
       choices: [...SCAN_OPS],
       describe: 'operator that combines keys',
     })
-    .option('verify', {
-      type: 'boolean',
-      default: false,
-      describe: 'verify each result against the previous one',
-    })
+    .option('verify', flag('verify each result against the previous one'))
     .option('result-dtype', {
       type: 'string',
       describe:

@@ -1,5 +1,6 @@
 /** Options that name the inputs and outputs of `sort`. */
 import type { Argv } from 'yargs';
+import { text } from './kinds.js';
 
 export interface SortPaths {
   readonly in: readonly string[];
@@ -15,9 +16,8 @@ export const withPaths = <T>(yargs: Argv<T>) =>
       array: true,
       describe: "files, '-' or none for stdin; several are sorted together, or each alone with --out-dir",
     })
-    .option('out', { alias: 'o', type: 'string', nargs: 1, describe: "output file; default '-' for stdout" })
-    .option('out-dir', {
-      type: 'string',
-      nargs: 1,
-      describe: 'sort each file alone into this folder, under the same name; the folder is created',
-    });
+    .option('out', text("output file; default '-' for stdout", 'o'))
+    .option(
+      'out-dir',
+      text('sort each file alone into this folder, under the same name; the folder is created'),
+    );

@@ -4,6 +4,7 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
 import { type ClusterArguments, withCluster } from './engine.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
+import { flag, text } from './kinds.js';
 import { type LineArguments, withLines } from './lines.js';
 import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
@@ -46,21 +47,9 @@ export const builder = (yargs: Argv) =>
       ),
     ),
   )
-    .option('argsort', {
-      type: 'boolean',
-      default: false,
-      describe: 'write positions instead of keys (u32; u64 from 2^32 keys)',
-    })
-    .option('values', {
-      type: 'string',
-      nargs: 1,
-      describe: 'file of values to sort with the keys, each of 1 to 8 bytes',
-    })
-    .option('values-out', {
-      type: 'string',
-      nargs: 1,
-      describe: 'output file for the values',
-    })
+    .option('argsort', flag('write positions instead of keys (u32; u64 from 2^32 keys)'))
+    .option('values', text('file of values to sort with the keys, each of 1 to 8 bytes'))
+    .option('values-out', text('output file for the values'))
     .option('algorithm', { type: 'string', default: 'auto', describe: "algorithm, such as amd, or 'auto'" })
     .option('scan', {
       type: 'string',
@@ -72,13 +61,9 @@ export const builder = (yargs: Argv) =>
       type: 'number',
       describe: 'radix bits: tiled 1 to 8, serial 1 to 12, split 1 to 4',
     })
-    .option('verify', { type: 'boolean', default: false, describe: 'verify order and permutation' })
-    .option('report', {
-      type: 'boolean',
-      default: false,
-      describe: 'print the report even if stdout is not a terminal',
-    })
-    .option('json', { type: 'boolean', default: false, describe: 'print the report as JSON' })
+    .option('verify', flag('verify order and permutation'))
+    .option('report', flag('print the report even if stdout is not a terminal'))
+    .option('json', flag('print the report as JSON'))
     .group(['dtype', 'column'], 'Input:')
     .group(['descending', 'by'], 'Order:')
     .group(['out', 'out-dir', 'unique', 'argsort'], 'Output:')

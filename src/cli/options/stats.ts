@@ -1,12 +1,8 @@
 import type { Argv } from 'yargs';
-import { type InputArguments, withDtype, withInput } from './key-files.js';
-import { type SpillArguments, withSpill } from './memory.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface StatsArguments extends InputArguments, SpillArguments, RunArguments {
-  readonly in: readonly string[];
-  readonly quantiles: string;
-}
+import type { ArgumentsOf } from '../spec.js';
+import { withDtype, withInput } from './key-files.js';
+import { withSpill } from './memory.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withSpill(withInput(withDtype(yargs)), "the system's folder for temporary files"))
@@ -33,3 +29,5 @@ export const builder = (yargs: Argv) =>
         'Quantiles are interpolated linearly. Distinct keys are those of clsort unique. The files are read once. With ' +
         '--json, numbers are strings, since JSON has neither 64-bit integers nor infinity.',
     );
+
+export type StatsArguments = ArgumentsOf<typeof builder>;

@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withRedis, withWorkersFolder } from './engine.js';
+import { flag } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withWorkersFolder(withRedis(yargs), 'the current one')
@@ -9,7 +10,7 @@ export const builder = (yargs: Argv) =>
       demandOption: true,
       describe: 'job ID, as printed when the job started',
     })
-    .option('json', { type: 'boolean', default: false, describe: 'print the progress as JSON' })
+    .option('json', flag('print the progress as JSON'))
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
     .group(['json'], 'Output:')
     .example('$0 status 0123456789ab', 'uses the current folder and CLSORT_REDIS_URL')

@@ -1,5 +1,6 @@
 /** Options of tables. */
 import type { Argv } from 'yargs';
+import { text } from './kinds.js';
 
 export interface TableArguments {
   /** Each element may hold several columns, separated by commas. */
@@ -20,17 +21,9 @@ export const withTables = <T>(yargs: Argv<T>) =>
       describe:
         'sort the rows of a table by columns, such as price:f64:desc,time:nulls-first; nulls and NaNs last by default; quote names with a colon or comma, as "a:b"',
     })
-    .option('columns', {
-      type: 'string',
-      nargs: 1,
-      describe: 'columns of a table to keep, in this order',
-    })
+    .option('columns', text('columns of a table to keep, in this order'))
     .option('head', { type: 'number', nargs: 1, describe: 'number of first rows of a table to keep' })
-    .option('unique-by', {
-      type: 'string',
-      nargs: 1,
-      describe: 'keep only the first of the rows that are equal in these columns',
-    })
+    .option('unique-by', text('keep only the first of the rows that are equal in these columns'))
     .option('type', {
       type: 'string',
       array: true,

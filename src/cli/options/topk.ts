@@ -2,6 +2,7 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withInOut } from './in-out.js';
 import { withDtype, withInput, withTo } from './key-files.js';
+import { flag } from './kinds.js';
 import { withBudget } from './memory.js';
 import { withRun } from './run.js';
 
@@ -13,11 +14,7 @@ export const builder = (yargs: Argv) =>
       demandOption: true,
       describe: '-k N: number of keys, such as 100, 1e6 or 16Mi; all keys if there are fewer',
     })
-    .option('smallest', {
-      type: 'boolean',
-      default: false,
-      describe: 'select the smallest keys, in ascending order',
-    })
+    .option('smallest', flag('select the smallest keys, in ascending order'))
     .option('nan', {
       type: 'string',
       default: 'last',
@@ -25,16 +22,8 @@ export const builder = (yargs: Argv) =>
       describe: 'first: NaNs before all numbers; last: NaNs only if there are too few numbers',
     })
     .option('bits', { type: 'string', describe: 'compare only bits A to B of the encoded keys, as A:B' })
-    .option('argsort', {
-      type: 'boolean',
-      default: false,
-      describe: 'write positions instead of keys',
-    })
-    .option('verify', {
-      type: 'boolean',
-      default: false,
-      describe: 'verify the order, and that no other key precedes the selected ones',
-    })
+    .option('argsort', flag('write positions instead of keys'))
+    .option('verify', flag('verify the order, and that no other key precedes the selected ones'))
     .group(['dtype', 'column'], 'Input:')
     .group(['k', 'smallest', 'nan'], 'Selection:')
     .group(['out', 'to', 'argsort'], 'Output:')

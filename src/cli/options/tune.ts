@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { flag } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
@@ -19,12 +20,8 @@ export const builder = (yargs: Argv) =>
       describe:
         'dtypes, comma-separated, with +4 or +8 for the bytes of a value; default the most common ones',
     })
-    .option('dry-run', { type: 'boolean', default: false, describe: 'measure, but save nothing' })
-    .option('reset', {
-      type: 'boolean',
-      default: false,
-      describe: 'delete the saved parameters of the device',
-    })
+    .option('dry-run', flag('measure, but save nothing'))
+    .option('reset', flag('delete the saved parameters of the device'))
     .option('write', {
       type: 'string',
       hidden: true, // for contributors who add tunings

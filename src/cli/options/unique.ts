@@ -3,6 +3,7 @@ import type { ArgumentsOf } from '../spec.js';
 import { withCounts } from './distinct.js';
 import { withInOut } from './in-out.js';
 import { withInput, withTo } from './key-files.js';
+import { flag } from './kinds.js';
 import { withMemory } from './memory.js';
 import { withOrder } from './order.js';
 import { withRecords } from './records.js';
@@ -10,16 +11,8 @@ import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withCounts(withMemory(withTo(withInput(withRecords(withOrder(yargs))))))))
-    .option('duplicates-only', {
-      type: 'boolean',
-      default: false,
-      describe: 'write only keys that occur more than once',
-    })
-    .option('verify', {
-      type: 'boolean',
-      default: false,
-      describe: 'verify order and permutation of the sort',
-    })
+    .option('duplicates-only', flag('write only keys that occur more than once'))
+    .option('verify', flag('verify order and permutation of the sort'))
     .group(['dtype', 'column'], 'Input:')
     .group(['descending', 'nan'], 'Order:')
     .group(['out', 'to', 'duplicates-only', 'counts'], 'Output:')

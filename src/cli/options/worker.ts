@@ -2,27 +2,19 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
 import { withRedis, withWorkersFolder } from './engine.js';
+import { flag, text } from './kinds.js';
 import { withBudget } from './memory.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withBudget(withWorkersFolder(withRedis(yargs), 'the current one')))
-    .option('tmp', {
-      alias: 'T',
-      type: 'string',
-      nargs: 1,
-      describe: 'folder for external sorts; default in the shared folder',
-    })
+    .option('tmp', text('folder for external sorts; default in the shared folder', 'T'))
     .option('stalled', {
       type: 'number',
       nargs: 1,
       default: 30,
       describe: 'seconds without a response after which another worker takes over a task',
     })
-    .option('job', {
-      type: 'string',
-      nargs: 1,
-      describe: 'for schedulers: run one step of this job, then exit',
-    })
+    .option('job', text('for schedulers: run one step of this job, then exit'))
     .option('step', {
       type: 'string',
       nargs: 1,
@@ -35,11 +27,7 @@ export const builder = (yargs: Argv) =>
       default: 0,
       describe: 'for schedulers: index of the share of the step, from 0',
     })
-    .option('json', {
-      type: 'boolean',
-      default: false,
-      describe: 'print events as JSON to stdout, one object per line',
-    })
+    .option('json', flag('print events as JSON to stdout, one object per line'))
     .group(['workers-folder', 'redis', 'queue', 'stalled'], 'Tasks:')
     .group(['device', 'memory', 'tmp', 'json'], 'Execution:')
     .example(
