@@ -1,12 +1,12 @@
 /** Rows sorted externally, compared with the same rows sorted in memory. */
 import { mkdirSync, readdirSync } from 'node:fs';
 import test from 'ava';
-import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { RowRuns, type RunsOptions } from '../../../src/io/tables/row-runs.js';
 import { RowSink } from '../../../src/io/tables/row-sink.js';
 import { tablePositions } from '../../../src/io/tables/table-order.js';
 import { hostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
+import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { MemoryError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
 import { scratchFolder } from '../../cli/cli.js';

@@ -1,8 +1,8 @@
 import test from 'ava';
-import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { distinctStrings } from '../../../src/io/tables/distinct-strings.js';
 import { tablePositions, verifyOrder } from '../../../src/io/tables/table-order.js';
 import { runSync } from '../../../src/sort/host/steps.js';
+import { ByteStrings } from '../../../src/sort/operations/strings/byte-strings.js';
 import { MismatchError } from '../../../src/util/errors.js';
 import { Random } from '../../../src/util/random.js';
 import { forEachSorter } from '../../each-sorter.js';

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
-import { loadTableFunctions, tableFunctions } from '../../../../src/sort/host/native-tables.js';
 import { sortTableFile, type TableJob } from '../../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../../src/sort/api/sorter.js';
+import { loadTableFunctions, tableFunctions } from '../../../../src/sort/host/native-tables.js';
 import { Random } from '../../../../src/util/random.js';
 import { MAIN, scratchFolder } from '../../../cli/cli.js';
 import { nowhere } from '../../context.js';
