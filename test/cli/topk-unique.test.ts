@@ -14,6 +14,25 @@ const falling = referenceArgsort(keys, 'i16', { descending: true });
 const at = (position: number): number =>
   new DataView(keys.buffer, keys.byteOffset).getInt16(2 * position, true);
 
+test('verbs write to stdout unless --out names a file', async (t) => {
+  const file = path('in.i16');
+  for (const args of [
+    ['topk', file, '-k', '3'],
+    ['unique', file],
+    ['concat', file],
+    ['scan', file, '--device', 'host'],
+    ['intersect', file, file],
+    ['shuffle', file, '--seed', '1'],
+    ['sample', file, '-n', '2', '--seed', '1'],
+    ['gen', '--count', '3', '--dtype', 'u8'],
+  ]) {
+    const [given, other] = await Promise.all([clsort([...args, '-o', '-']), clsort(args)]);
+    t.is(other.code, 0, other.err);
+    t.true(other.stdout.length > 0, args[0]);
+    t.deepEqual(other.stdout, given.stdout, args[0]);
+  }
+});
+
 test('topk writes the largest or smallest keys or positions, from a file or a pipe, in other formats', async (t) => {
   const top = await clsort(['topk', path('in.i16'), '-k', '3', '-o', '-', '--to', 'csv']);
   t.is(top.out, ['key', ...falling.slice(0, 3).map(at), ''].join('\n'), top.err);

@@ -1,11 +1,12 @@
 import type { Argv } from 'yargs';
 import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import type { ArgumentsOf } from '../spec.js';
+import { withOut } from './in-out.js';
 import { withDtype, withText, withTo } from './key-files.js';
 import { text } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
-  withTo(withText(withDtype(yargs)))
+  withOut(withTo(withText(withDtype(yargs))))
     .option('format', { type: 'string', default: 'auto', describe: 'same as --to' })
     .option('count', {
       type: 'string',
@@ -22,13 +23,6 @@ export const builder = (yargs: Argv) =>
       text('uniform keys from A to B, as A:B; B is inclusive for integers, exclusive for floats'),
     )
     .option('seed', { type: 'string', default: '1', describe: 'seed of the keys, 64 bits' })
-    .option('out', {
-      alias: 'o',
-      type: 'string',
-      nargs: 1,
-      demandOption: true,
-      describe: "output file, '-' for stdout",
-    })
     .group(['count', 'dtype', 'distribution', 'range', 'seed'], 'Keys:')
     .group(['out', 'to'], 'Output:')
     .example('$0 gen --count 16Mi -o in.u32', '64 MiB of uniform keys')

@@ -15,8 +15,8 @@ export const withOut = <T>(yargs: Argv<T>) =>
     alias: 'o',
     type: 'string',
     nargs: 1,
-    demandOption: true,
-    describe: "output file, '-' for stdout",
+    default: '-',
+    describe: "output file; '-' for stdout",
   });
 
 /**

@@ -23,7 +23,7 @@ export const builder = (yargs: Argv) =>
     .group(['out', 'to'], 'Output:')
     .group(['memory', 'json'], 'Execution:')
     .example('$0 sample trades.csv -n 1000 -o some.csv --seed 7', '1,000 rows of a table')
-    .example('$0 sample words.txt -n 10 -o -', 'ten lines, like shuf -n, in the order of the file')
+    .example('$0 sample words.txt -n 10', 'ten lines, like shuf -n, in the order of the file')
     .example('$0 sample keys.f64 --fraction 0.01 -o some.f64', 'about one key of 100')
     .epilogue(
       'The sample is without replacement and in the order of the input; every sample is equally likely. With -n, it has ' +

@@ -10,7 +10,7 @@ export const builder = (yargs: Argv) =>
     .group(['out', 'to'], 'Output:')
     .group(['device', 'memory', 'json'], 'Execution:')
     .example('$0 shuffle trades.parquet -o shuffled.parquet --seed 7', 'rows of a table')
-    .example('$0 shuffle words.txt -o -', 'lines, like shuf')
+    .example('$0 shuffle words.txt', 'lines, like shuf')
     .example('$0 shuffle keys.u32 -o shuffled.u32 --seed 7', 'keys; rows of a matrix stay together')
     .epilogue(
       'Every order is equally likely. Unlike sort -R, equal lines are not kept together. CSV, NDJSON, Parquet and Arrow ' +

@@ -4,6 +4,8 @@ export interface FileFormat {
   readonly name: string;
   /** File extensions, lowercase and without the dot. */
   readonly extensions: readonly string[];
+  /** How such a file may still be read, for messages. */
+  readonly hint?: string;
   /**
    * Tests whether a file with these first and last bytes has this format. The test must check at least four fixed
    * bytes and the plausibility of the remaining header, because raw keys may have any value.

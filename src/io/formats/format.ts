@@ -3,7 +3,7 @@ import type { FileFormat } from './file-format.js';
 import type { KeyFormat } from './key-file.js';
 import { READABLE } from './readable.js';
 import { REFUSED_FORMATS } from './refused-formats.js';
-import { looksLikeText } from './text.js';
+import { looksLikeText, TEXT } from './text.js';
 
 /** Length of the head that detection inspects. */
 export const HEAD_BYTES = 4096;
@@ -21,8 +21,6 @@ export function formatOfName(path: string): FileFormat | undefined {
   const extension = extensionOf(path);
   return ALL.find(({ extensions }) => extensions.includes(extension));
 }
-
-const TEXT: FileFormat = { name: 'text', extensions: [] };
 
 /** Returns the format that the first (and last) bytes identify; undefined if they may be raw keys. */
 export function formatOfBytes(head: Uint8Array, tail?: Uint8Array): FileFormat | undefined {

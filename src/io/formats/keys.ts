@@ -156,7 +156,7 @@ async function formatOf(
 function refusedFormat(path: string, found: FileFormat, why: string): FormatError {
   const hint = isReadable(found)
     ? `Use --format ${found.id}`
-    : `Convert it to one of ${READABLE.map(({ id }) => id).join(', ')}`;
+    : (found.hint ?? `Convert it to one of ${READABLE.map(({ id }) => id).join(', ')}`);
   return new FormatError(`cannot read ${path} as raw keys: ${why}. ${hint}, or ${RAW_HINT}`, {
     details: { path, found: found.name, expected: 'raw keys' },
   });

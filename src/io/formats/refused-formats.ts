@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noControlCharactersInRegex: headers hold them on purpose
 import type { FileFormat } from './file-format.js';
 import { latin1 } from './latin1.js';
+import { TEXT } from './text.js';
 
 const beginsWith =
   (...magics: readonly string[]) =>
@@ -121,5 +122,8 @@ export const REFUSED_FORMATS: readonly FileFormat[] = [
     matches: (head) => /^RIFF....(WAVE|WEBP|AVI )/s.test(latin1(head, 0, 12)),
   },
   { name: 'JSON text', extensions: ['json'] },
-  { name: 'text', extensions: ['txt', 'log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'] },
+  {
+    ...TEXT,
+    extensions: ['txt', 'log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'],
+  },
 ];

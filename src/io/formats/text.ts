@@ -1,3 +1,12 @@
+import type { FileFormat } from './file-format.js';
+
+/** Text of an unknown kind. */
+export const TEXT: FileFormat = {
+  name: 'text',
+  extensions: [],
+  hint: 'Use --format csv for numbers, one a line',
+};
+
 /** Minimum length of detected text. Random bytes would pass each check with probability 0.4 per byte. */
 const MIN_BYTES = 32;
 /**
