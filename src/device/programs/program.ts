@@ -125,6 +125,11 @@ export class Program {
     }
   }
 
+  /** Build log without surrounding space; empty if the compiler had no remarks. */
+  get log(): string {
+    return buildLog(this.#handle, this.#device).trim();
+  }
+
   /** Names of all kernels that were compiled. */
   get kernelNames(): string[] {
     return String(cl.getProgramInfo(this.#handle, cl.PROGRAM_KERNEL_NAMES)).replaceAll('\0', '').split(';');

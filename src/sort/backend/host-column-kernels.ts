@@ -275,7 +275,7 @@ function slice(of: Column, from: number, n: number): Column {
 export function u32Of(column: Column): Uint32Array {
   if (column.info.width === 64) {
     throw new UnsupportedError(
-      'cannot process 2^32 keys or more in JavaScript. Use the addon and arrays that are not resizable',
+      'cannot process 2^32 keys or more: JavaScript has positions of 32 bits. Use the addon and arrays that are not resizable',
     );
   }
   return wordsOf(column) as Uint32Array;
