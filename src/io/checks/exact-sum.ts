@@ -1,6 +1,7 @@
 import { elementsOf, type KeyWords } from '../../keys/array.js';
 import { type DtypeInfo, isHalf } from '../../keys/dtype.js';
 import { halfDecoder } from '../../keys/value.js';
+import { integerSum } from '../../sort/host/host-primitives.js';
 import { DOUBLE_SCALE, type Ratio } from '../../util/ratio.js';
 
 /** Keys that are added to the partial sums, which are exact doubles, before they are added to the total. */
@@ -40,21 +41,8 @@ export class ExactSum {
     for (let start = 0; start < words.length; start += SLICE) {
       const slice = words.subarray(start, start + SLICE);
       if (this.#info.kind === 'float') this.#addFloats(slice);
-      else if (this.#info.width === 64) this.#addPairs(slice);
-      else this.#total += BigInt(sumOf(elementsOf(slice, this.#info.name) as Float64Array)); // all arrays are indexed alike
+      else this.#total += integerSum(slice, this.#info);
     }
-  }
-
-  /** Adds 64-bit integers by their 32-bit words. */
-  #addPairs({ buffer, byteOffset, length }: KeyWords): void {
-    const lows = new Uint32Array(buffer, byteOffset, 2 * length);
-    const highs = this.#info.kind === 'signed' ? new Int32Array(buffer, byteOffset, 2 * length) : lows;
-    let [low, high] = [0, 0];
-    for (let i = 0; i < lows.length; i += 2) {
-      low += lows[i] as number;
-      high += highs[i + 1] as number;
-    }
-    this.#total += (BigInt(high) << 32n) + BigInt(low);
   }
 
   #addFloats(words: KeyWords): void {
@@ -92,10 +80,4 @@ export class ExactSum {
     const numbers = elementsOf(words, this.#info.name) as Float32Array | Float64Array;
     return numbers instanceof Float64Array ? numbers : Float64Array.from(numbers);
   }
-}
-
-function sumOf(numbers: Float64Array): number {
-  let sum = 0;
-  for (let i = 0; i < numbers.length; i++) sum += numbers[i] as number;
-  return sum;
 }

@@ -4,9 +4,9 @@
  *
  * They use numbers only, with 64-bit keys in halves of 32 bits: BigInt arithmetic is ten times slower.
  */
-import type { HostColumn, KeyWords } from '../../keys/array.js';
+import { elementsOf, type HostColumn, type KeyWords } from '../../keys/array.js';
 import { codeWordsOf, encodeRecords } from '../../keys/codec-records.js';
-import { type Dtype, dtypeInfo, isHalf } from '../../keys/dtype.js';
+import { type Dtype, type DtypeInfo, dtypeInfo, isHalf } from '../../keys/dtype.js';
 import { keyCodec } from '../../keys/key-codec.js';
 import { halfDecoder } from '../../keys/value.js';
 import { assertReducible, type ReduceOp, scanType } from '../../primitives/possible.js';
@@ -17,24 +17,6 @@ const BLOCK = 2 ** 14;
 
 type Numbers = Uint8Array | Int8Array | Uint16Array | Int16Array | Uint32Array | Int32Array;
 type Floats = Float32Array | Float64Array;
-
-const VIEWS = {
-  u8: Uint8Array,
-  i8: Int8Array,
-  u16: Uint16Array,
-  i16: Int16Array,
-  u32: Uint32Array,
-  i32: Int32Array,
-  f32: Float32Array,
-  f64: Float64Array,
-} as const;
-
-const isInView = (dtype: Dtype): dtype is keyof typeof VIEWS => Object.hasOwn(VIEWS, dtype);
-
-/** Returns the keys as a typed array of their dtype. */
-function view(dtype: keyof typeof VIEWS, words: KeyWords): Numbers | Floats {
-  return new VIEWS[dtype](words.buffer as ArrayBuffer, words.byteOffset, words.length);
-}
 
 const halves = (words: KeyWords): Uint32Array =>
   new Uint32Array(words.buffer, words.byteOffset, words.byteLength / 4);
@@ -58,33 +40,37 @@ export function* hostReduce(
     return found as number | bigint;
   }
   if (info.kind === 'float') {
-    const keys = view(dtype as 'f32' | 'f64', words) as Floats;
+    const keys = elementsOf(words, dtype) as Floats;
     const sum = new RunningSum();
     yield* inSlices(n, (start, end) => sum.add(keys.subarray(start, end)));
     return dtype === 'f32' ? Math.fround(sum.value) : sum.value;
   }
   let sum = 0n;
   yield* inSlices(n, (start, end) => {
-    const slice = words.subarray(start, end);
-    sum += isInView(dtype) ? wholeSum(view(dtype, slice) as Numbers) : wideSum(halves(slice));
+    sum += integerSum(words.subarray(start, end), info);
   });
   return info.kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
 }
 
-/** @param keys at most 2^20 keys, whose sum is exact in a double */
-function wholeSum(keys: Numbers): bigint {
-  let sum = 0;
-  for (let i = 0; i < keys.length; i++) sum += keys[i] as number;
-  return BigInt(sum);
-}
-
-/** @param words halves of at most 2^20 keys, whose sums are exact in doubles */
-function wideSum(words: Uint32Array): bigint {
+/**
+ * Returns the exact sum of integer keys.
+ *
+ * @param words at most 2^20 keys: their sum, or the sums of their halves of 32 bits, are exact in doubles
+ */
+export function integerSum(words: KeyWords, { name, kind, width }: DtypeInfo): bigint {
+  if (width < 64) {
+    const keys = elementsOf(words, name) as Numbers;
+    let sum = 0;
+    for (let i = 0; i < keys.length; i++) sum += keys[i] as number;
+    return BigInt(sum);
+  }
+  const lows = halves(words);
+  const highs = kind === 'signed' ? new Int32Array(lows.buffer, lows.byteOffset, lows.length) : lows;
   let low = 0;
   let high = 0;
-  for (let i = 0; i < words.length; i += 2) {
-    low += words[i] as number;
-    high += words[i + 1] as number;
+  for (let i = 0; i < lows.length; i += 2) {
+    low += lows[i] as number;
+    high += highs[i + 1] as number;
   }
   return BigInt(low) + (BigInt(high) << 32n);
 }
@@ -139,14 +125,15 @@ function extremeOf(dtype: Dtype, words: KeyWords, op: 'min' | 'max'): number | b
     for (const bits of words as Uint16Array) found = betterOf(found, decode(bits));
     return found;
   }
-  if (isInView(dtype)) {
-    const keys = view(dtype, words);
+  const elements = elementsOf(words, dtype);
+  if (info.kind === 'float' || info.width < 64) {
+    const keys = elements as Numbers | Floats;
     for (let i = 0; i < keys.length; i++) found = betterOf(found, keys[i] as number);
     return found;
   }
-  const keys = dtype === 'i64' ? new BigInt64Array(words.buffer, words.byteOffset, words.length) : words;
+  const keys = elements as BigInt64Array;
   let extreme = keys[0] as bigint;
-  for (const key of keys as BigInt64Array) if (op === 'min' ? key < extreme : key > extreme) extreme = key;
+  for (const key of keys) if (op === 'min' ? key < extreme : key > extreme) extreme = key;
   return extreme;
 }
 
@@ -162,8 +149,7 @@ export function* hostScan(
 ): Steps {
   scanType(dtype);
   if (info.kind === 'float') {
-    const type = dtype as 'f32' | 'f64';
-    const [from, sums] = [view(type, words) as Floats, view(type, to) as Floats];
+    const [from, sums] = [elementsOf(words, dtype) as Floats, elementsOf(to, dtype) as Floats];
     const sum = new RunningSum();
     yield* inSlices(n, (start, end) =>
       sum.scan(from.subarray(start, end), sums.subarray(start, end), inclusive),
