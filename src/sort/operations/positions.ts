@@ -12,10 +12,11 @@ import { assertOneOf, type PositionDtype } from './arguments.js';
 /** Option of operations that return positions. */
 export interface PositionOptions<P extends PositionDtype = PositionDtype> {
   /**
-   * Dtype of the positions: `'u32'`, or `'u64'`, with which the input may have 2^32 keys or more.
+   * Dtype of the positions: `'u32'`, or `'u64'`, with which the input of `argsort`, `topK` and `searchSorted` may have 2^32
+   * keys or more.
    *
    * @defaultValue `'u32'`
-   * @throws UnsupportedError for `'u32'` and 2^32 keys or more
+   * @throws UnsupportedError for 2^32 keys or more with `'u32'`, and with either dtype in other operations
    */
   readonly positions?: P;
 }

@@ -44,6 +44,27 @@ forEachSorter((title, open, small) => {
             t.deepEqual(found, { keys: top.keys, indices: wide(top.indices) }, `top ${k} of ${message}`);
           }
 
+          const all = { ...how, index: true, inverse: true } as const;
+          const { index, inverse, ...rest } = await sorter.unique(keys, all);
+          t.deepEqual(
+            await sorter.unique(keys, { ...all, ...WIDE, verify: true }),
+            { ...rest, index: wide(index), inverse: wide(inverse) },
+            `unique of ${message}`,
+          );
+          const { nan } = order;
+          for (const ranks of n > 0 ? [[], [n >> 1], [n - 1, 0]] : [[]]) {
+            const parted = wide(await sorter.argpartition(keys, ranks, { dtype, nan }));
+            const found = await sorter.argpartition(keys, ranks, { dtype, nan, ...WIDE, verify: true });
+            t.deepEqual(found, parted, `positions ${ranks} of ${message}`);
+          }
+          const [a, b] = [keys.subarray(0, 200), keys.subarray(100, 250)];
+          for (const kind of ['inner', 'left', 'semi', 'anti'] as const) {
+            const pairs: Record<string, Uint32Array> = await sorter.join(a, b, { ...how, kind });
+            const found = await sorter.join(a, b, { ...how, kind, ...WIDE, verify: true });
+            const expected = Object.entries(pairs).map(([name, side]) => [name, wide(side)]);
+            t.deepEqual(found, Object.fromEntries(expected), `${kind} join of ${message}`);
+          }
+
           const sorted = await sorter.sort(keys, how);
           const search = { ...how, side: order.descending ? 'right' : 'left' } as const;
           const places = await sorter.searchSorted(sorted, keys, search);
@@ -75,6 +96,19 @@ forEachSorter((title, open, small) => {
       using places = await sorter.searchSorted(sorted, array, WIDE);
       t.deepEqual(await places.read(), wide(await sorter.searchSorted(await sorted.read(), keys)));
       for (const one of [top.keys, top.indices]) one.dispose();
+
+      const distinct = await sorter.unique(array, { ...WIDE, index: true, inverse: true });
+      const { index, inverse } = await sorter.unique(keys, { index: true, inverse: true });
+      t.deepEqual(await distinct.index.read(), wide(index));
+      t.deepEqual(await distinct.inverse.read(), wide(inverse));
+      const pairs = await sorter.join(distinct.keys, array, { ...WIDE, kind: 'left' });
+      const expectedPairs = await sorter.join(await distinct.keys.read(), keys, { kind: 'left' });
+      t.deepEqual(await pairs.left.read(), wide(expectedPairs.left));
+      t.deepEqual(await pairs.right.read(), wide(expectedPairs.right));
+      const ranks = n > 0 ? [n >> 1] : [];
+      using parted = await sorter.argpartition(array, ranks, WIDE);
+      t.deepEqual(await parted.read(), wide(await sorter.argpartition(keys, ranks)));
+      for (const one of [...Object.values(distinct), ...Object.values(pairs)]) one.dispose();
     }
   });
 
@@ -124,6 +158,9 @@ forEachSorter((title, open, small) => {
       await t.throwsAsync(sorter.argsort(keys, options), expected);
       await t.throwsAsync(sorter.topK(keys, 1, options), expected);
       await t.throwsAsync(sorter.searchSorted(keys, keys, options), expected);
+      await t.throwsAsync(sorter.unique(keys, { ...options, index: true }), expected);
+      await t.throwsAsync(sorter.join(keys, keys, options), expected);
+      await t.throwsAsync(sorter.argpartition(keys, 1, options), expected);
     }
   });
 
@@ -134,6 +171,21 @@ forEachSorter((title, open, small) => {
     await t.throwsAsync(sorter.argsort(keys), expected);
     await t.throwsAsync(sorter.topK(keys, 1), expected);
     await t.throwsAsync(sorter.searchSorted(keys, keys.subarray(0, 1)), expected);
+  });
+
+  test.serial(title('unique, join and argpartition of 2^32 keys are errors with u64 as well'), async (t) => {
+    const sorter = await open();
+    const keys = new Uint8Array(2 ** 32);
+    const few = keys.subarray(0, 1);
+    const expected = { instanceOf: UnsupportedError, message: /4294967296 keys.*in parts/ };
+    await t.throwsAsync(sorter.unique(keys, { ...WIDE, index: true }), expected);
+    await t.throwsAsync(sorter.argpartition(keys, 1, WIDE), expected);
+    for (const [a, b] of [
+      [keys, few],
+      [few, keys],
+    ] as const) {
+      await t.throwsAsync(sorter.join(a, b, WIDE), expected);
+    }
   });
 
   test.serial(title('a sort in chunks writes u64 positions'), async (t) => {

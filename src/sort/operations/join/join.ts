@@ -16,6 +16,7 @@ import {
   type Awaitable,
   assertBoolean,
   assertOneOf,
+  type PositionDtype,
   type Positions,
   parse,
   readMatching,
@@ -24,6 +25,7 @@ import {
 import { bindOutputs } from '../bind-columns.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
+import { type PositionOptions, readPositions, widenPositions } from '../positions.js';
 import { SEARCH_SORTED } from '../search-sorted/search-sorted.js';
 import { canonicalKeys, type SetOptions } from '../sets/contains.js';
 import { sortByNumber } from '../unique/group-equal.js';
@@ -64,12 +66,10 @@ export interface JoinOptions<J extends JoinKind = JoinKind> extends Omit<SetOpti
   readonly assumeSorted?: boolean;
 }
 
-/** Result of `join`: positions as u32. `right` is missing for `semi` and `anti`. */
-export type Joined<K extends Keys, J extends JoinKind = 'inner'> = { left: Positions<K> } & (J extends
-  | 'inner'
-  | 'left'
-  ? { right: Positions<K> }
-  : unknown);
+/** Result of `join`: positions. `right` is missing for `semi` and `anti`. */
+export type Joined<K extends Keys, J extends JoinKind = 'inner', P extends PositionDtype = 'u32'> = {
+  left: Positions<K, P>;
+} & (J extends 'inner' | 'left' ? { right: Positions<K, P> } : unknown);
 
 export interface Join {
   /**
@@ -77,15 +77,16 @@ export interface Join {
    * these positions joins further columns.
    *
    * Pairs are ordered by the position in `a`, then by that in `b`. Keys are compared as numbers: all NaNs are equal, and
-   * −0 equals +0. In a `left` join, a key of `a` without a partner has one pair, whose `right` is 0xffffffff (2^32 − 1).
+   * −0 equals +0. In a `left` join, a key of `a` without a partner has one pair, whose `right` is 0xffffffff (2^32 − 1),
+   * also with `positions: 'u64'`.
    *
    * Complexity: an argsort of `b`, two binary searches for each key of `a`, and one read and write for each pair.
    *
    * @param a typed array or device array of fewer than 2^32 keys, or a promise of one
    * @param b fewer than 2^32 keys of the same dtype in the same place
-   * @param options `kind` (default `'inner'`), `assumeSorted` (default `false`): `b` is in order; and the options of
-   *   `sort` without `bitRange` and `into`
-   * @returns `left` and `right` as u32, where the keys are; for `semi` and `anti` only `left`
+   * @param options `kind` (default `'inner'`), `assumeSorted` (default `false`): `b` is in order; `positions` (default
+   *   `'u32'`); and the options of `sort` without `bitRange` and `into`
+   * @returns `left` and `right` as u32 or u64, where the keys are; for `semi` and `anti` only `left`
    * @throws InputError when the arrays differ in dtype or place
    * @throws UnsupportedError for 2^32 keys or more, and for 2^32 pairs or more
    * @throws the other errors of `sort`
@@ -97,11 +98,11 @@ export interface Join {
    * const { left: alone } = await sorter.join(a, b, { kind: 'anti' }); // 1
    * ```
    */
-  join<K extends Keys, J extends JoinKind = 'inner'>(
+  join<K extends Keys, J extends JoinKind = 'inner', P extends PositionDtype = 'u32'>(
     a: Awaitable<K>,
     b: Awaitable<K>,
-    options?: JoinOptions<J>,
-  ): Promise<Joined<K, J>>;
+    options?: JoinOptions<J> & PositionOptions<P>,
+  ): Promise<Joined<K, J, P>>;
 }
 
 /**
@@ -109,13 +110,13 @@ export interface Join {
  * these positions joins further columns.
  *
  * Pairs are ordered by the position in `a`, then by that in `b`. All NaNs are equal, and −0 equals +0. In a `left` join,
- * a key of `a` without a partner has one pair, whose `right` is 0xffffffff (2^32 − 1).
+ * a key of `a` without a partner has one pair, whose `right` is 0xffffffff (2^32 − 1), also with `positions: 'u64'`.
  *
  * @param a typed array of fewer than 2^32 keys
  * @param b typed array of fewer than 2^32 keys of the same dtype
- * @param options `kind` (default `'inner'`), `assumeSorted` (default `false`): `b` is in order; and the options of `sort`
- *   without `bitRange` and `into`
- * @returns `left` and `right` as 32-bit numbers; for `semi` and `anti` only `left`
+ * @param options `kind` (default `'inner'`), `assumeSorted` (default `false`): `b` is in order; `positions` (default
+ *   `'u32'`); and the options of `sort` without `bitRange` and `into`
+ * @returns `left` and `right`, each a Uint32Array, or a BigUint64Array with `positions: 'u64'`; for `semi` and `anti` only `left`
  * @throws InputError when the arrays differ in dtype
  * @throws UnsupportedError for 2^32 keys or more, and for 2^32 pairs or more
  * @throws the other errors of `sort`
@@ -124,34 +125,35 @@ export interface Join {
  * const { left, right } = await join(Uint32Array.of(5, 1, 4), Uint32Array.of(4, 5, 5)); // 0, 0, 2 and 1, 2, 0
  * ```
  */
-export function join<K extends KeyArray, J extends JoinKind = 'inner'>(
+export function join<K extends KeyArray, J extends JoinKind = 'inner', P extends PositionDtype = 'u32'>(
   a: K,
   b: K,
-  options?: JoinOptions<J>,
-): Promise<Joined<K, J>> {
-  return withSorter(options, (sorter: Join, rest) => sorter.join<K, J>(a, b, rest));
+  options?: JoinOptions<J> & PositionOptions<P>,
+): Promise<Joined<K, J, P>> {
+  return withSorter(options, (sorter: Join, rest) => sorter.join<K, J, P>(a, b, rest));
 }
 
 export const runJoin = (
   { calls, arrays }: OperationContext,
   a: Awaitable<Keys>,
   b: Awaitable<Keys>,
-  options?: JoinOptions,
+  options?: JoinOptions & PositionOptions,
 ): Promise<never> =>
   calls.runWithInputs([a, b], (dependency) => {
-    const { kind = 'inner', assumeSorted = false, ...rest } = requireOptionsObject(options);
+    const { kind = 'inner', assumeSorted = false, positions, ...rest } = requireOptionsObject(options);
     assertOneOf('kind', Object.keys(KINDS), kind);
     assertBoolean('assumeSorted', assumeSorted);
     const [first, second] = [dependency.resolveInput(a), dependency.resolveInput(b)];
     const settings = parse(rest, ['bitRange']);
     const [keys, others] = readMatching(arrays, first, second, settings, 'a and b');
     for (const { n } of [keys, others]) assertIndexable(n);
+    const dtype = readPositions(positions);
     const names = kind === 'inner' || kind === 'left' ? ['left', 'right'] : ['left'];
     return arrays.withResults((make) => {
       const results = (pairs: number) => {
-        const made = names.map((name) => [name, make.allocateBeside(first, 'u32', pairs)] as const);
+        const made = names.map((name) => [name, make.allocateBeside(first, dtype, pairs)] as const);
         return {
-          columns: made.map(([, { place }]) => column('u32', pairs, place)),
+          columns: made.map(([, { place }]) => column(dtype, pairs, place)),
           result: Object.fromEntries(made.map(([name, { result }]) => [name, result])) as never,
         };
       };
@@ -228,8 +230,13 @@ export async function enqueueJoin<R extends { readonly columns: readonly Column[
   if (pairs === 0) await verify([]);
   else {
     await bindOutputs(call, result.columns, async (to) => {
-      await writePairs(columns, matches, order, to);
-      await verify(to);
+      const narrow = to.map((one) => (one.dtype === 'u64' ? columns.temporary('u32', pairs) : one));
+      await writePairs(columns, matches, order, narrow);
+      await verify(narrow);
+      for (const [i, one] of to.entries()) {
+        const from = narrow[i] as Column;
+        if (from !== one) await widenPositions(columns.kernels, from, one);
+      }
     });
   }
   return result;

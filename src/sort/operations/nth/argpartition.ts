@@ -1,12 +1,15 @@
+import type { ArrayOf } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { type Column, column } from '../../model/column.js';
-import type { Awaitable, Positions } from '../arguments.js';
+import { requireOptionsObject } from '../../model/options.js';
+import type { Awaitable, PositionDtype, Positions } from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
 import { MAX_PIVOTS } from '../policy.js';
+import { type PositionOptions, readPositions, writePositions } from '../positions.js';
 import { SEARCH_SORTED } from '../search-sorted/search-sorted.js';
 import { type NthOptions, readSelection } from './nth.js';
 import { columnOfBits, keysAtRanks } from './ranks.js';
@@ -21,8 +24,9 @@ export interface Argpartition {
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
    * @param k position, from 0; or several positions, for each of which this holds
-   * @param options `nan` (default `'last'`), `verify` (default `false`), `dtype`, `signal`, `timeout` and `onWarning`
-   * @returns positions as u32, where the keys are
+   * @param options `positions` (default `'u32'`), `nan` (default `'last'`), `verify` (default `false`), `dtype`, `signal`,
+   *   `timeout` and `onWarning`
+   * @returns positions as u32 or u64, where the keys are
    * @throws UsageError when a position is not a whole number below the number of keys
    * @throws UnsupportedError for 2^32 keys or more
    * @throws the other errors of `sort`
@@ -31,11 +35,11 @@ export interface Argpartition {
    * const order = await sorter.argpartition(Uint8Array.of(9, 5, 7, 1), 1); // 3, 1, 0, 2
    * ```
    */
-  argpartition<K extends Keys>(
+  argpartition<K extends Keys, P extends PositionDtype = 'u32'>(
     keys: Awaitable<K>,
     k: number | readonly number[],
-    options?: NthOptions,
-  ): Promise<Positions<K>>;
+    options?: NthOptions & PositionOptions<P>,
+  ): Promise<Positions<K, P>>;
 }
 
 /**
@@ -44,9 +48,9 @@ export interface Argpartition {
  *
  * @param keys typed array of fewer than 2^32 keys
  * @param k position, from 0; or several positions, for each of which this holds
- * @param options `nan` (default `'last'`), `verify` (default `false`), `device` (default `'auto'`), `devices`, `dtype`,
- *   `signal`, `timeout` and `onWarning`
- * @returns positions as 32-bit numbers
+ * @param options `positions` (default `'u32'`), `nan` (default `'last'`), `verify` (default `false`), `device` (default
+ *   `'auto'`), `devices`, `dtype`, `signal`, `timeout` and `onWarning`
+ * @returns positions: a Uint32Array, or a BigUint64Array with `positions: 'u64'`
  * @throws UsageError when a position is not a whole number below the number of keys
  * @throws UnsupportedError for 2^32 keys or more
  * @throws the other errors of `sort`
@@ -55,30 +59,34 @@ export interface Argpartition {
  * const order = await argpartition(Uint8Array.of(9, 5, 7, 1), 1); // 3, 1, 0, 2
  * ```
  */
-export function argpartition(
+export function argpartition<P extends PositionDtype = 'u32'>(
   keys: KeyArray,
   k: number | readonly number[],
-  options?: NthOptions,
-): Promise<Uint32Array> {
-  return withSorter(options, (sorter: Argpartition, rest) => sorter.argpartition(keys, k, rest));
+  options?: NthOptions & PositionOptions<P>,
+): Promise<ArrayOf<P>> {
+  return withSorter(options, (sorter: Argpartition, rest) => sorter.argpartition<KeyArray, P>(keys, k, rest));
 }
 
 export const runArgpartition = (
   { calls, arrays }: OperationContext,
   keys: Awaitable<Keys>,
   k: number | readonly number[],
-  options?: NthOptions,
-): Promise<Positions<Keys>> =>
+  options?: NthOptions & PositionOptions,
+): Promise<never> =>
   calls.runWithInputs([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const { input, ranks, task } = readSelection(arrays, array, k, options, dependency);
+    const { positions, ...rest } = requireOptionsObject(options);
+    const { input, ranks, task } = readSelection(arrays, array, k, rest, dependency);
+    const dtype = readPositions(positions);
     return arrays.withResults((make) => {
-      const moved = make.allocateBeside(array, 'u32', input.n);
-      const result = moved.result as Positions<Keys>;
+      const moved = make.allocateBeside(array, dtype, input.n);
+      const result = moved.result as never;
       if (input.n === 0) return result;
-      dependency.setResult(result);
+      dependency.setResult(moved.result);
       return calls.execute(task, async (call) => {
-        await enqueueArgpartition(call, input, ranks, column('u32', input.n, moved.place));
+        await writePositions(call, input.n, column(dtype, input.n, moved.place), (to) =>
+          enqueueArgpartition(call, input, ranks, to),
+        );
         return () => result;
       });
     });

@@ -121,7 +121,7 @@ export function readSelection(
   const input = readKeys(arrays, array, settings);
   assertIndexable(input.n);
   const task = taskOf('topK', input, settings, array, dependency);
-  return { input, ranks: readPositions(k, input.n), task };
+  return { input, ranks: readRanks(k, input.n), task };
 }
 
 /** Validates the options of `nth` and similar operations. */
@@ -131,7 +131,7 @@ export function parseNth(options: NthOptions | undefined): SortSettings {
 }
 
 /** @throws UsageError when one is not a whole number below n */
-function readPositions(k: number | readonly number[], n: number): readonly number[] {
+function readRanks(k: number | readonly number[], n: number): readonly number[] {
   const all = typeof k === 'number' ? [k] : k;
   if (!Array.isArray(all)) throw invalidArgument('k', 'a whole number or an array of them', k);
   for (const one of all) {

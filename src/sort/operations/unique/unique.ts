@@ -6,9 +6,18 @@ import { assertIndexable } from '../../model/array-assertions.js';
 import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column } from '../../model/column.js';
 import { requireOptionsObject, type UniqueOptions } from '../../model/options.js';
-import { type Awaitable, assertBoolean, type Positions, parse, readKeys, taskOf } from '../arguments.js';
+import {
+  type Awaitable,
+  assertBoolean,
+  type PositionDtype,
+  type Positions,
+  parse,
+  readKeys,
+  taskOf,
+} from '../arguments.js';
 import { withSorter } from '../default-sorters.js';
 import type { OperationContext } from '../operation.js';
+import { type PositionOptions, readPositions, writePositions } from '../positions.js';
 import { groupEqual, sortAndGroup } from './group-equal.js';
 
 /** Value of an option; undefined if it is left out. */
@@ -41,15 +50,16 @@ type Part<A, N extends string, T> = A extends true ? { [Name in N]: T } : unknow
 /** Whether the result has counts. */
 type HasCounts<C, I, V> = [C, I, V] extends [undefined, undefined, undefined] ? true : C;
 
-/** Result of `unique`: the distinct keys, and as u32 the columns that were requested. */
+/** Result of `unique`: the distinct keys, and the columns that were requested; counts are u32. */
 export type Distinct<
   K extends Keys | ArrowVector,
   C extends Flag = undefined,
   I extends Flag = undefined,
   V extends Flag = undefined,
+  P extends PositionDtype = 'u32',
 > = { keys: K } & Part<HasCounts<C, I, V>, 'counts', Positions<K>> &
-  Part<I, 'index', Positions<K>> &
-  Part<V, 'inverse', Positions<K>>;
+  Part<I, 'index', Positions<K, P>> &
+  Part<V, 'inverse', Positions<K, P>>;
 
 export interface Unique {
   /**
@@ -85,8 +95,9 @@ export interface Unique {
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
    * @param options `counts` (default `true` without `index` and `inverse`), `index` (default `false`), `inverse` (default
-   *   `false`), and the options of `sort` without `bitRange` and `into`
-   * @returns `keys`, and those of `counts`, `index` and `inverse` that were requested, as u32, where the input is
+   *   `false`), `positions` (default `'u32'`), and the options of `sort` without `bitRange` and `into`
+   * @returns `keys`, and those of `counts` (u32), `index` and `inverse` (of dtype `positions`) that were requested, where
+   *   the input is
    * @throws UnsupportedError for 2^32 keys or more
    * @throws the other errors of `sort`
    * @example
@@ -95,10 +106,16 @@ export interface Unique {
    * const { index, inverse } = await sorter.unique(Uint8Array.of(3, 1, 3), { index: true, inverse: true }); // 1, 0 and 1, 0, 1
    * ```
    */
-  unique<K extends Keys, C extends Flag = undefined, I extends Flag = undefined, V extends Flag = undefined>(
+  unique<
+    K extends Keys,
+    C extends Flag = undefined,
+    I extends Flag = undefined,
+    V extends Flag = undefined,
+    P extends PositionDtype = 'u32',
+  >(
     keys: Awaitable<K>,
-    options?: UniqueOptions & UniqueColumns<C, I, V>,
-  ): Promise<Distinct<K, C, I, V>>;
+    options?: UniqueOptions & UniqueColumns<C, I, V> & PositionOptions<P>,
+  ): Promise<Distinct<K, C, I, V, P>>;
 }
 
 /**
@@ -108,8 +125,9 @@ export interface Unique {
  *
  * @param keys typed array of fewer than 2^32 keys
  * @param options `counts` (default `true` without `index` and `inverse`), `index` (default `false`), `inverse` (default
- *   `false`), and the options of `sort` without `bitRange` and `into`
- * @returns `keys`, and those of `counts`, `index` and `inverse` that were requested, as 32-bit numbers
+ *   `false`), `positions` (default `'u32'`), and the options of `sort` without `bitRange` and `into`
+ * @returns `keys`, and those of `counts`, `index` and `inverse` that were requested, as 32-bit numbers; `index` and
+ *   `inverse` as BigUint64Array with `positions: 'u64'`
  * @throws UnsupportedError for 2^32 keys or more
  * @throws the other errors of `sort`
  * @example
@@ -122,7 +140,11 @@ export function unique<
   C extends Flag = undefined,
   I extends Flag = undefined,
   V extends Flag = undefined,
->(keys: K, options?: UniqueOptions & UniqueColumns<C, I, V>): Promise<Distinct<K, C, I, V>>;
+  P extends PositionDtype = 'u32',
+>(
+  keys: K,
+  options?: UniqueOptions & UniqueColumns<C, I, V> & PositionOptions<P>,
+): Promise<Distinct<K, C, I, V, P>>;
 /**
  * Returns the distinct rows of an `apache-arrow` vector in order, as `unique` of an array does. All nulls are equal, and
  * come after all keys, or before them with `nulls: 'first'`.
@@ -142,29 +164,36 @@ export function unique<
   vector: V,
   options?: VectorOptions<UniqueOptions> & UniqueColumns<C, I, Inverse>,
 ): Promise<Distinct<V, C, I, Inverse>>;
-export function unique(keys: KeyArray, options?: UniqueOptions & UniqueColumns): Promise<unknown> {
-  return withSorter(options, (sorter: Unique, rest) => sorter.unique<KeyArray, Flag, Flag, Flag>(keys, rest));
+export function unique(
+  keys: KeyArray,
+  options?: UniqueOptions & UniqueColumns & PositionOptions,
+): Promise<unknown> {
+  return withSorter(options, (sorter: Unique, rest) =>
+    sorter.unique<KeyArray, Flag, Flag, Flag, PositionDtype>(keys, rest),
+  );
 }
 
 export const runUnique = (
   { calls, arrays }: OperationContext,
   keys: Awaitable<Keys>,
-  options?: UniqueOptions & UniqueColumns,
+  options?: UniqueOptions & UniqueColumns & PositionOptions,
 ): Promise<never> =>
   calls.runWithInputs([keys], (dependency) => {
     const array = dependency.resolveInput(keys);
-    const { counts, index, inverse, ...rest } = requireOptionsObject(options);
+    const { counts, index, inverse, positions, ...rest } = requireOptionsObject(options);
     const names = namesOf({ counts, index, inverse });
     const settings = parse(rest, ['bitRange']);
     const input = readKeys(arrays, array, settings);
     assertIndexable(input.n);
+    const positionDtype = readPositions(positions);
     return arrays.withResults((make) => {
       const results = (distinct: number) => {
         const found = make.allocateLike(array, input.dtype, distinct);
         const beside = names.map((name) => {
           const n = name === 'inverse' ? input.n : distinct;
-          const { place, result } = make.allocateBeside(array, 'u32', n);
-          return { name, to: column('u32', n, place), result };
+          const dtype = name === 'counts' ? 'u32' : positionDtype;
+          const { place, result } = make.allocateBeside(array, dtype, n);
+          return { name, to: column(dtype, n, place), result };
         });
         const columns = Object.fromEntries(beside.map(({ name, to }) => [name, to]));
         const arraysOf = Object.fromEntries(beside.map(({ name, result }) => [name, result]));
@@ -192,7 +221,7 @@ function namesOf(options: Record<ColumnName, unknown>): ColumnName[] {
   return given.filter(([, value]) => value).map(([name]) => name as ColumnName);
 }
 
-/** Result columns of `unique`; all but the keys are u32. */
+/** Result columns of `unique`: counts as u32, positions as u32 or u64. */
 interface DistinctColumns extends Partial<Readonly<Record<ColumnName, Column>>> {
   readonly keys: Column;
 }
@@ -227,8 +256,12 @@ export async function enqueueUnique<R extends DistinctColumns>(
     await call.bindOutput(result.counts, (to) => countDistinct(call, input, distinctKeys, places, to));
   else await verifyDistinct(call, input, distinctKeys, places);
   if (positions) {
-    if (index) await call.bindOutput(index, (to) => kernels.gather(positions, places, to));
-    if (inverse) await invert(call, positions, places, inverse);
+    if (index) {
+      await writePositions(call, keys.n, index, (narrow) =>
+        call.bindOutput(narrow, (to) => kernels.gather(positions, places, to)),
+      );
+    }
+    if (inverse) await writePositions(call, keys.n, inverse, (to) => invert(call, positions, places, to));
   }
   await call.copy(found, out);
   return result;
