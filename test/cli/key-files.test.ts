@@ -32,6 +32,42 @@ test('sort takes the dtype from the file and converts between formats', async (t
   }
 });
 
+test('no verb reads keys from a table of several columns unless --column names one', async (t) => {
+  writeFileSync(path('t.csv'), 'name,price\na,2\nb,1\n');
+  writeFileSync(path('t.tsv'), 'name\tprice\na\t2\nb\t1\n');
+  writeFileSync(path('t.ndjson'), '{"price":2}\n{"price":1,"name":"b"}\n');
+  for (const name of ['t.parquet', 't.arrow', 't.arrows']) {
+    const ran = await clsort(['sort', path('t.csv'), '-o', path(name), '--by', 'name', ...host]);
+    t.is(ran.code, 0, ran.err);
+  }
+  const csv = path('t.csv');
+  const out = ['-o', path('none')];
+  for (const args of [
+    ...['t.csv', 't.tsv', 't.ndjson', 't.parquet', 't.arrow', 't.arrows'].map((name) => [
+      'sort',
+      path(name),
+      ...out,
+    ]),
+    ['sort', csv, ...out, '--dtype', 'u32'],
+    ['sort', csv, ...out, '--argsort'],
+    ...['convert', 'concat', 'scan', 'unique'].map((verb) => [verb, csv, ...out]),
+    ['topk', csv, ...out, '-k', '1'],
+    ['merge', csv, csv, ...out],
+    ...['union', 'intersect', 'difference', 'setxor'].map((verb) => [verb, csv, csv, ...out]),
+    ...['check', 'info', 'stats', 'reduce', 'histogram'].map((verb) => [verb, csv]),
+  ]) {
+    const ran = await clsort(args);
+    t.is(ran.code, 2, `${args.join(' ')}: ${ran.err}`);
+    t.regex(ran.err, /it is a table, and its columns are .*--column NAME.*--by COLUMN/, args.join(' '));
+    t.is(ran.out, '', args.join(' '));
+    t.false(existsSync(path('none')), args.join(' '));
+  }
+  for (const name of ['t.csv', 't.tsv', 't.ndjson', 't.parquet', 't.arrow', 't.arrows']) {
+    const ran = await clsort(['sort', path(name), '--column', 'price', '--to', 'csv', ...host]);
+    t.regex(ran.out, /^price\r?\n1\r?\n2\r?\n$/, `${name}: ${ran.err}`);
+  }
+});
+
 test('stdin and stdout take their format from the first bytes or from options', async (t) => {
   const piped = await clsort(['sort', '-', '-o', '-', ...host], { input: npyOf(keys) });
   t.true(piped.stdout.equals(npyOf(sorted)), piped.err);

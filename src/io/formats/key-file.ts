@@ -81,7 +81,7 @@ export interface ReadRequest extends TextReadOptions {
   /** Whether keys are big-endian; undefined if unspecified, in which case raw keys are little-endian. */
   readonly bigEndian?: boolean | undefined;
   /**
-   * Column to read, by name or by 0-based index.
+   * Column to read, by name or by 0-based index. Required for a table of several columns.
    *
    * @defaultValue the only column, or all columns of a matrix
    */

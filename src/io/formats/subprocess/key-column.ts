@@ -27,7 +27,7 @@ const NO_BYTES = new Uint8Array(0);
  * Opens a file that a subprocess reads.
  *
  * @throws DtypeError when the column is not numeric or has another dtype than requested
- * @throws UsageError when the column does not exist or the choice is ambiguous
+ * @throws UsageError when the column does not exist, or none is named in a table of several columns
  * @throws the errors of `openTableFile`
  */
 export async function openKeyColumn(

@@ -28,7 +28,7 @@ export interface ColumnSelection {
   /** Display name for messages: the path or `stdin`. */
   readonly name: string;
   readonly columns: readonly FileColumn[];
-  /** Column name or 0-based index; default: the only numeric column. */
+  /** Column name or 0-based index; default: the only column. */
   readonly column?: string | number | undefined;
   readonly dtype?: Dtype | undefined;
   /** Whether values are untyped text, so that a column may have any dtype. */
@@ -69,13 +69,12 @@ function listColumns(columns: readonly NamedColumn[]): string {
 /**
  * Returns the key column and its dtype.
  *
- * @throws UsageError when the column does not exist or the choice is ambiguous
+ * @throws UsageError when the column does not exist, or none is named in a table of several columns
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  */
 export function selectColumn(selection: ColumnSelection): SelectedColumn {
   const { name, columns, dtype, isText } = selection;
-  const index =
-    selection.column === undefined ? onlyNumberColumn(selection) : indexOf(selection, selection.column);
+  const index = selection.column === undefined ? onlyColumn(selection) : indexOf(selection, selection.column);
   const found = columns[index] as FileColumn;
   const path = { path: name, column: found.name, type: found.type };
   const kind = isText ? (dtype ?? found.dtype) : found.dtype;
@@ -100,19 +99,18 @@ function indexOf({ name, columns }: ColumnSelection, wanted: string | number): n
   throw missingColumn(name, wanted, columns);
 }
 
-function onlyNumberColumn({ name, columns, dtype, isText }: ColumnSelection): number {
-  const numbers = columns.flatMap((column, i) => (column.dtype ? [i] : []));
-  const [only] = numbers;
-  if (numbers.length === 1 && only !== undefined) return only;
-  if (numbers.length === 0 && isText && dtype && columns.length === 1) return 0;
+/** Returns the index of the only column. A table of several is refused, so that no column is dropped unnoticed. */
+function onlyColumn({ name, columns, isText }: ColumnSelection): number {
+  if (columns.length === 1) return 0;
+  const listed = listColumns(columns.map((column) => ({ name: column.name })));
   const details = { path: name, columns: listedNames(columns) };
-  if (numbers.length === 0) {
-    const message = `cannot read keys from ${name}: no column holds numbers (${listColumns(columns)})`;
+  if (columns.length === 0) {
+    const message = `cannot read keys from ${name}: ${listed}`;
     throw new DtypeError(withAdvice(message, isText ? TEXT_ADVICE : undefined), { details });
   }
   throw new UsageError(
-    `cannot choose the column of keys in ${name}: ${numbers.length} columns hold numbers (${listColumns(columns)}). ` +
-      'Name one with --column, by name or number',
+    `cannot read ${name} as keys: it is a table, and ${listed}. Pass --column NAME to read the keys of one column, ` +
+      'by name or number; `clsort sort --by COLUMN` sorts whole rows',
     { details },
   );
 }

@@ -23,7 +23,7 @@ const FIRST_COLUMN = 'column0';
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  * @throws FormatError when the file cannot be parsed
  * @throws IoError when reading fails
- * @throws UsageError when the column does not exist or the choice is ambiguous
+ * @throws UsageError when the column does not exist, or none is named in a table of several columns
  */
 export async function openTextKeys(
   kind: SubprocessKind,
@@ -72,6 +72,8 @@ async function columnsOf(
   if (fields.length === 0)
     return dtype === undefined ? [] : [{ name: FIRST_COLUMN, type: 'text', dtype: null }];
   const places = fields.map((_, i) => i);
+  if (column === undefined && fields.length > 1)
+    return fields.map(({ name }) => ({ name, type: 'text', dtype: null }));
   const named = column === undefined ? places : places.filter((i) => isSelected(fields[i]?.name, i, column));
   const isKnown = dtype !== undefined && named.length === 1;
   const profiles = isKnown ? [] : await table.profile(named);

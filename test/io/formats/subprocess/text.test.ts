@@ -51,11 +51,11 @@ const CSV: readonly Case[] = [
     ['bf16', 'k', 0x3fc0, 0x8000, 0x7f80, 0x7fc0, 0x3f80, 0x3f81],
   ],
   [`x\n${MAX}\n9007199254740993\n`, {}, ['u64', 'x', MAX, 9007199254740993n]],
-  [`x\n${MAX}\n-1\n`, {}, /DTYPE.*x \(i128\).*Pass the dtype/],
-  ['k,l\n1,2\n3,4\n', {}, /USAGE.*2 columns hold numbers.*k \(i64\), l \(i64\)/],
+  [`x\n${MAX}\n-1\n`, {}, /DTYPE.*column x of .* holds i128.*Pass the dtype/],
+  ['k,l\n1,2\n3,4\n', {}, /USAGE.*its columns are k, l\. Pass --column NAME .*--by COLUMN/],
   ['k,l\n1,2\n3,4\n', { column: 'l' }, ['i64', 'l', 2n, 4n]],
   ['kay,l\n1,2\n', { column: 'kai' }, /USAGE.*cannot find column kai.*Did you mean "kay"/],
-  ["a'b\n1'x\n", { delimiter: "'" }, ['i64', 'a', 1n]],
+  ["a'b\n1'x\n", { delimiter: "'", column: 'a' }, ['i64', 'a', 1n]],
   ['a;b\n1;x\n', { delimiter: '";' }, /USAGE.*delimiter/],
   ['k\n1.10\n', of('u64'), /FORMAT.*'1.10' in column k, which is not a whole number/],
   [
@@ -81,12 +81,13 @@ const MORE_CSV: readonly Case[] = [
   ['k\n0.1\n16777217\n', of('f32'), ['f32', 'k', Math.fround(0.1), 16777216]],
   ['x\n-9223372036854775808\n9007199254740993\n', {}, ['i64', 'x', -(2n ** 63n), 9007199254740993n]],
   [`x\n${MAX}\n-1\n`, of('f64'), ['f64', 'x', Number(MAX), -1]],
-  ['"a ""b"",c",d\n"1",x\n', {}, ['i64', 'a "b",c', 1n]],
+  ['"a ""b"",c",d\n"1",x\n', { column: 0 }, ['i64', 'a "b",c', 1n]],
   ['k,l\n1,2\n3,4\n', { column: '1' }, ['i64', 'l', 2n, 4n]],
   ['k,1,0\n1,2,9\n3,4,9\n', { column: '0', header: true }, ['i64', '0', 9n, 9n]],
-  ['name,key\nx,1\ny,2\n', {}, ['i64', 'key', 1n, 2n]],
-  ['name\nx\ny\n', { header: true }, /DTYPE.*name \(text\)/],
-  ['k\n2020-01-31\n', {}, /DTYPE.*k \(date\)/],
+  ['name,key\nx,1\ny,2\n', {}, /USAGE.*its columns are name, key\./],
+  ['name,key\nx,1\ny,2\n', of('u8'), /USAGE.*its columns are name, key\./],
+  ['name\nx\ny\n', { header: true }, /DTYPE.*name of .* holds text/],
+  ['k\n2020-01-31\n', {}, /DTYPE.*k of .* holds date/],
   ['1\n2\n', { header: true }, ['i64', '1', 2n]],
   ['nan\ninf\n', { header: false, dtype: 'f64' }, ['f64', 'column0', NaN, Infinity]],
   ['a;b\n1;x\n', { delimiter: '' }, /USAGE.*delimiter/],
@@ -107,10 +108,11 @@ const NDJSON: readonly Case[] = [
 ];
 
 const MORE_NDJSON: readonly Case[] = [
-  ['{"a":1,"b":"x"}\n{"a":2}\n', {}, ['i64', 'a', 1n, 2n]],
+  ['{"a":1,"b":"x"}\n{"a":2}\n', { column: 'a' }, ['i64', 'a', 1n, 2n]],
+  ['{"a":1}\n{"a":2,"b":"x"}\n', {}, /USAGE.*its columns are a, b\./],
   ['1\n2\n', {}, ['i64', 'json', 1n, 2n]],
   ['{"a":1}\n{bad\n', {}, /FORMAT.*line 2/],
-  ['{"a":true}\n', {}, /DTYPE.*a \(bool\)/],
+  ['{"a":true}\n', {}, /DTYPE.*a of .* holds bool/],
   ['[1,2]\n[3,4]\n', {}, /DTYPE.*lists and objects/],
   ['', {}, /DTYPE/],
 ];
@@ -118,7 +120,7 @@ const MORE_NDJSON: readonly Case[] = [
 for (const [format, cases] of [
   [csv, FULL ? [...CSV, ...MORE_CSV] : CSV],
   [ndjson, FULL ? [...NDJSON, ...MORE_NDJSON] : NDJSON],
-  [tsv, [['a\tb\n1,5\t2\n', {}, ['i64', 'b', 2n]]]],
+  [tsv, [['a\tb\n1,5\t2\n', { column: 'b' }, ['i64', 'b', 2n]]]],
 ] as const) {
   test(`${format.id}: text is read as the expected keys or error`, async (t) => {
     for (const [text, request, expected] of cases) {
