@@ -25,8 +25,13 @@ const runWith =
  */
 export function testWithNumPy(
   title: string,
-  body: (t: ExecutionContext, python: RunPython) => Promise<void>,
+  body: (t: ExecutionContext, run: RunPython, python: string) => Promise<void>,
 ): void {
   if (!PYTHON && process.env.CLSORT_REQUIRE_NUMPY === '1') test(title, (t) => t.fail('no Python with NumPy'));
-  else where(PYTHON !== undefined, 'no NumPy here')(title, (t) => body(t, runWith(PYTHON as string)));
+  else {
+    where(PYTHON !== undefined, 'no NumPy here')(title, (t) => {
+      const python = PYTHON as string;
+      return body(t, runWith(python), python);
+    });
+  }
 }

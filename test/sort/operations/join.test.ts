@@ -1,13 +1,10 @@
 /** Joins, against a plain reference. */
 import test from 'ava';
 import { type JoinKind, type JoinOptions, UnsupportedError, UsageError } from '../../../src/index.js';
-import type { KeyArray } from '../../../src/keys/dtype.js';
-import { Reference } from '../../../src/sort/cases/reference.js';
 import { joinCases } from '../../../src/sort/operations/join/cases.js';
-import { dtypesOn, SEED } from '../../distributions.js';
+import { dtypesOn } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
 import { passInTwoOrders } from './in-two-orders.js';
-import { numPyCases } from './numpy-cases.js';
 
 const { NaN: NAN } = Number;
 const A = Float32Array.of(3, -0, NAN, 5, 0, 3);
@@ -24,7 +21,6 @@ const EXPECTED = {
   semi: { left: Uint32Array.of(0, 1, 2, 4, 5) },
   anti: { left: Uint32Array.of(3) },
 };
-const bytesOf = (view: ArrayBufferView) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 
 /** Compares every key with every other. */
 function plainJoin(a: ArrayLike<unknown>, b: ArrayLike<unknown>, kind: JoinKind) {
@@ -119,17 +115,4 @@ forEachSorter((title, open, small) => {
       await passInTwoOrders(t, sorter, joinCases, [dtype, distributions, small ? 900 : 20_011]);
     });
   }
-
-  test.serial(title('random joins agree with a plain reference'), async (t) => {
-    const sorter = await open();
-    for (const [i, { keys, others, dtype, number }] of numPyCases(small).entries()) {
-      const kind = KINDS[number % 4] as JoinKind;
-      const [a, b] = [keys, others].map((one: KeyArray) => new Reference(dtype, bytesOf(one)).values) as [
-        ArrayLike<unknown>,
-        ArrayLike<unknown>,
-      ];
-      const found = await sorter.join(keys, others, { dtype, kind, verify: i % 5 === 0 });
-      t.deepEqual(found, plainJoin(a, b, kind) as never, `${dtype} ${kind}, case ${i}, seed ${SEED}`);
-    }
-  });
 });

@@ -1,20 +1,12 @@
-/** Keys by their positions in the order, and quantiles, against a plain reference and NumPy. */
+/** Keys by their positions in the order, and quantiles, against a plain reference. */
 import test from 'ava';
-import { dtypeInfo } from '../../../src/keys/dtype.js';
 import { caseInput } from '../../../src/sort/cases/input.js';
 import { Reference } from '../../../src/sort/cases/reference.js';
 import { startCase } from '../../../src/sort/operations/case.js';
 import { nthCases } from '../../../src/sort/operations/nth/cases.js';
-import type { QuantileOptions } from '../../../src/sort/operations/nth/quantile.js';
 import { InputError, UsageError } from '../../../src/util/errors.js';
-import { scratchFolder } from '../../cli/cli.js';
 import { dtypesOn, keysOf, SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
-import { testWithNumPy } from '../../numpy.js';
-import { numPyCases, numPyResults } from './numpy-cases.js';
-
-const { folder, remove } = scratchFolder();
-test.after.always(remove);
 
 const { NaN: NAN } = Number;
 const KEYS = Float32Array.of(3, -0, NAN, 5, 0, 1);
@@ -98,37 +90,4 @@ forEachSorter((title, open, small) => {
       }
     });
   }
-
-  testWithNumPy(title('quantile, nth and argpartition agree with NumPy'), async (t, python) => {
-    const sorter = await open();
-    const cases = numPyCases(small);
-    const program = `k, q, d = number % len(a), number % 101 / 100, a.astype('f8')
-methods = '${METHODS.join(' ')}'.split()
-return [np.sort(a)[[k]], np.sort(d)[[k]], np.array([np.quantile(d, q, method=m) for m in methods])]`;
-    const results = numPyResults(python, folder, cases, program);
-    for (const [i, { keys, dtype, number }] of cases.entries()) {
-      const info = dtypeInfo(dtype);
-      const what = `${dtype}, case ${i}, seed ${SEED}`;
-      const [key, double, quantiles] = results[i] as [Uint8Array, Uint8Array, Uint8Array];
-      const doubles = (bytes: Uint8Array) => new Float64Array(new Uint8Array(bytes).buffer);
-      const k = number % keys.length;
-      const found = await sorter.nth(keys, [k], { dtype });
-      if (info.kind === 'float') {
-        const [ours, theirs] = [await sorter.nth(keys, k, { dtype }), doubles(double)[0] as number];
-        t.true(ours === theirs || (Number.isNaN(ours) && Number.isNaN(theirs)), what); // zeros have no order there
-      } else t.deepEqual(bytesOf(found), Buffer.from(key), what);
-      const order = await sorter.argpartition(keys, k, { dtype });
-      t.deepEqual(keys[order[k] as number], found[0], what);
-      for (const [j, interpolation] of METHODS.entries()) {
-        const options: QuantileOptions = { dtype, interpolation };
-        const [ours, theirs] = [
-          await sorter.quantile(keys, (number % 101) / 100, options),
-          doubles(quantiles)[j] as number,
-        ];
-        if (Number.isNaN(theirs)) continue; // NumPy returns it if any key is NaN, and between infinities
-        const rounding = info.width === 64 && info.kind !== 'float' ? Math.abs(theirs) * 1e-14 + 4096 : 0;
-        t.true(Math.abs(ours - theirs) <= rounding || ours === theirs, `${what}: ${ours} ${theirs}`);
-      }
-    }
-  });
 });

@@ -1,27 +1,16 @@
-/** Set operations, against a plain reference and NumPy. */
+/** Set operations, against a plain reference. */
 import test from 'ava';
 import { type SetOptions, UsageError } from '../../../src/index.js';
-import type { KeyArray } from '../../../src/keys/dtype.js';
-import { Reference } from '../../../src/sort/cases/reference.js';
 import { setCases } from '../../../src/sort/operations/sets/cases.js';
-import { scratchFolder } from '../../cli/cli.js';
-import { dtypesOn, SEED } from '../../distributions.js';
+import { dtypesOn } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
-import { testWithNumPy } from '../../numpy.js';
 import { passInTwoOrders } from './in-two-orders.js';
-import { numPyCases, numPyResults } from './numpy-cases.js';
-
-const { folder, remove } = scratchFolder();
-test.after.always(remove);
 
 const { NaN: NAN } = Number;
 const A = Float32Array.of(3, -0, NAN, 5, 0, 3);
 const B = Float32Array.of(7, NAN, 0, 3);
-const NAN_AS = 77.5;
-const ascending = (a: number, b: number) => (a < b ? -1 : a > b ? 1 : 0);
 const NONE = new Float32Array(0);
 const NAMES = ['intersect', 'union', 'difference', 'setXor'] as const;
-const bytesOf = (view: ArrayBufferView) => Buffer.from(view.buffer, view.byteOffset, view.byteLength);
 
 forEachSorter((title, open, small) => {
   test.serial(title('sets have one zero and one NaN, those of the first array'), async (t) => {
@@ -100,34 +89,4 @@ forEachSorter((title, open, small) => {
       await passInTwoOrders(t, sorter, setCases, [dtype, distributions, small ? 900 : 20_011]);
     });
   }
-
-  testWithNumPy(title('sets agree with NumPy'), async (t, python) => {
-    const sorter = await open();
-    const cases = numPyCases(small);
-    // In isin and intersect1d of NumPy, NaN equals nothing. Here it becomes a number.
-    const program = `if a.dtype.kind == 'f':
-    a, b = (np.where(np.isnan(x), x.dtype.type(${NAN_AS}), x) + x.dtype.type(0) for x in (a, b))
-sets = (np.intersect1d, np.union1d, np.setdiff1d, np.setxor1d)
-return [np.isin(a, b).astype('u1'), *(f(a, b) for f in sets)]`;
-    const results = numPyResults(python, folder, cases, program);
-    for (const [i, { keys, others, dtype }] of cases.entries()) {
-      const what = `${dtype}, case ${i}, seed ${SEED}`;
-      const expected = results[i] as Uint8Array[];
-      t.deepEqual(
-        bytesOf(await sorter.isIn(keys, others, { dtype })),
-        Buffer.from(expected[0] as Uint8Array),
-        what,
-      );
-      for (const [j, name] of NAMES.entries()) {
-        const found: KeyArray = await sorter[name](keys, others, { dtype });
-        const [ours, theirs] = [bytesOf(found), expected[j + 1] as Uint8Array].map((bytes) => {
-          const numbers = Array.from(new Reference(dtype, new Uint8Array(bytes)).values as ArrayLike<number>);
-          return numbers
-            .map((value) => (Number.isNaN(value) ? NAN_AS : value === 0 ? 0 : value))
-            .sort(ascending);
-        });
-        t.deepEqual(ours, theirs, `${name} ${what}`);
-      }
-    }
-  });
 });

@@ -1,20 +1,13 @@
 /** The columns of unique, beside its keys and counts, which operations.test.ts covers. */
 import test from 'ava';
 import { UsageError } from '../../../src/util/errors.js';
-import { scratchFolder } from '../../cli/cli.js';
-import { SEED } from '../../distributions.js';
 import { forEachSorter } from '../../each-sorter.js';
-import { testWithNumPy } from '../../numpy.js';
-import { numPyCases, numPyResults } from './numpy-cases.js';
-
-const { folder, remove } = scratchFolder();
-test.after.always(remove);
 
 const KEYS = Float32Array.of(3, -0, Number.NaN, 3, 0, 1, Number.NaN);
 
 const ALL = { counts: true, index: true, inverse: true } as const;
 
-forEachSorter((title, open, small) => {
+forEachSorter((title, open) => {
   test.serial(title('unique returns the columns that were requested'), async (t) => {
     const sorter = await open();
     const [keys, counts] = [Float32Array.of(-0, 1, 3, Number.NaN), Uint32Array.of(2, 1, 2, 2)];
@@ -52,21 +45,5 @@ forEachSorter((title, open, small) => {
     t.deepEqual(await (await sorter.gather(array, index)).read(), await keys.read());
     t.deepEqual(await (await sorter.gather(keys, inverse)).read(), await array.read());
     for (const one of [keys, counts, index, inverse]) one.dispose();
-  });
-
-  testWithNumPy(title('unique returns what numpy.unique returns'), async (t, python) => {
-    const sorter = await open();
-    const cases = numPyCases(small);
-    const program = `keys, index, inverse, counts = np.unique(a, True, True, True)
-return [keys, *(one.astype('<u4') for one in (counts, index, inverse))]`;
-    const expected = numPyResults(python, folder, cases, program);
-    for (const [i, { keys, dtype }] of cases.entries()) {
-      const found = await sorter.unique(keys, { dtype, ...ALL });
-      const arrays = [found.keys, found.counts, found.index, found.inverse];
-      for (const [j, array] of arrays.entries()) {
-        const bytes = Buffer.from(array.buffer, array.byteOffset, array.byteLength);
-        t.deepEqual(bytes, expected[i]?.[j], `${dtype}, case ${i}, result ${j}, seed ${SEED}`);
-      }
-    }
   });
 });
