@@ -183,7 +183,7 @@ export async function variantsOf(described: Described): Promise<Variant[]> {
             noting.purpose = `${factory.name} of ${keyBits}-bit keys with ${valueBytes} bytes of values`;
             await ifPossible(async () => {
               for (const longest of [undefined, ...(factory.bounds ?? [])]) {
-                const tuned = tunedShape(factory, device, shape, n, longest);
+                const tuned = tunedShape(factory, device, shape, n, { longest });
                 if (typeof tuned !== 'string') await factory.create(device, tuned);
               }
             });

@@ -37,6 +37,14 @@ export interface ScratchOptions {
   readonly segments?: SegmentCount;
 }
 
+/** What is known of the lengths of segments before a sort. */
+export interface SegmentLengths {
+  /** Upper bound of the keys of a segment. */
+  readonly longest?: number | undefined;
+  /** Whether all segments have the same length and the sort gets no offsets. Default: false. */
+  readonly areRows?: boolean | undefined;
+}
+
 /** Number of segments and, if known, a bound on their length. */
 export interface SegmentCount {
   readonly count: number;
@@ -181,9 +189,14 @@ export interface AlgorithmFactory {
   /**
    * Returns the shape with parameters for n keys, or the reason why the algorithm is unsuitable for n keys.
    *
-   * @param longest upper bound of the keys of a segment, if known
+   * @param lengths what is known of the lengths of segments
    */
-  tune?(device: KnownDevice, shape: AlgorithmShape, n: number, longest?: number): AlgorithmShape | string;
+  tune?(
+    device: KnownDevice,
+    shape: AlgorithmShape,
+    n: number,
+    lengths?: SegmentLengths,
+  ): AlgorithmShape | string;
   /**
    * Returns the details that a plan shows for a sort of n keys. @throws UsageError when the parameters do not allow
    * n keys
@@ -196,7 +209,7 @@ export interface AlgorithmFactory {
 /**
  * Returns the shape with which an algorithm sorts n keys on a device, or the reason why it cannot.
  *
- * @param longest upper bound of the keys of a segment, if known
+ * @param lengths what is known of the lengths of segments
  * @throws UsageError when the shape's tuning is invalid for the algorithm
  */
 export function tunedShape(
@@ -204,11 +217,11 @@ export function tunedShape(
   device: KnownDevice,
   shape: AlgorithmShape,
   n: number,
-  longest?: number,
+  lengths?: SegmentLengths,
 ): AlgorithmShape | string {
   checkTuning(factory, shape.tuning ?? {});
   const available = factory.available(device, shape);
-  return available === true ? (factory.tune?.(device, shape, n, longest) ?? shape) : available;
+  return available === true ? (factory.tune?.(device, shape, n, lengths) ?? shape) : available;
 }
 
 /** Describes a status word; its bits are defined in cl/radix_tile.clh. @returns undefined for 0 */

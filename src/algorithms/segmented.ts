@@ -12,7 +12,7 @@ import type {
 import { CompiledSort } from './compiled-sort.js';
 import { choice, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
-import { BOUNDS, boundFor, SegmentsInGroups } from './segments-in-groups.js';
+import { BOUNDS, boundFor, MAX_ROW_KEYS, SegmentsInGroups } from './segments-in-groups.js';
 import { SerialSegments } from './segments-serial.js';
 import { SPIN_LIMIT, TILE_PARAMETERS, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';
@@ -80,7 +80,8 @@ export const segmentedSort: AlgorithmFactory = {
     form: choice(['serial', 'groups']),
     /** Upper bound of the keys of a segment; only the tile for that bound is compiled. */
     longest: choice(BOUNDS),
-    rows: choice(['counts', 'network']),
+    /** How rows of work-items sort up to 64 keys; `none`: every segment has as many keys, and more than 64. */
+    rows: choice(['counts', 'network', 'none']),
     ...Object.fromEntries(
       Object.entries(TILE_PARAMETERS).map(([name, { axis: _, ...parameter }]) => [name, parameter]),
     ),
@@ -95,11 +96,13 @@ export const segmentedSort: AlgorithmFactory = {
     return formOf(device, shape) === 'serial' ? carriesValues(shape) : tileAvailable(device, shape);
   },
 
-  tune(device, shape, n, longest) {
+  tune(device, shape, n, { longest, areRows } = {}) {
     if (device.capabilities.type !== 'gpu' || formOf(device, shape) === 'serial' || !longest) return shape;
     if (shape.tuning?.longest !== undefined) return shape;
     const bound = boundFor(device, shape, tuningFor(segmentedSort, device, shape, n), longest);
-    return bound ? { ...shape, tuning: { ...shape.tuning, longest: bound.longest } } : shape;
+    if (!bound) return shape;
+    const rows = areRows && longest > MAX_ROW_KEYS ? { rows: 'none' } : {};
+    return { ...shape, tuning: { ...shape.tuning, longest: bound.longest, ...rows } };
   },
 
   async create(device, shape) {

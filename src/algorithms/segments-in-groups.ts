@@ -22,7 +22,7 @@ import {
 import { buildTile, fitColumns, fitTile, numberOf, type TileTuning } from './tile.js';
 
 /** Most keys of a segment that a row of work-items sorts: cl/segment_rows.cl. */
-const ROW = 64;
+export const MAX_ROW_KEYS = 64;
 /** Work-items per row, which is also the maximal number of segments that a row reads, and per group of rows. */
 const LANES = 32;
 const ROWS_GROUP = 128;
@@ -87,7 +87,8 @@ export class SegmentsInGroups {
   readonly #shape: AlgorithmShape;
   /** Upper bound of the keys of a segment; undefined if unknown. */
   readonly longest: number | undefined;
-  readonly #rows: FittedProgram;
+  /** Missing if every segment has as many keys, and more than `MAX_ROW_KEYS`. */
+  readonly #rows: FittedProgram | undefined;
   /** Equal to `#tiles` if the segment length is bounded. */
   readonly #small: Tiles;
   readonly #tiles: Tiles;
@@ -96,7 +97,7 @@ export class SegmentsInGroups {
   private constructor(
     device: Device,
     shape: AlgorithmShape,
-    programs: { rows: FittedProgram; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
+    programs: { rows?: FittedProgram | undefined; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
     longest?: number,
   ) {
     this.longest = longest;
@@ -112,6 +113,7 @@ export class SegmentsInGroups {
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
     const { hasBallot } = device.capabilities;
     const buildRows = () =>
+      tuning.rows !== 'none' &&
       buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
         KEY_BITS: shape.keyBits,
         VALUE_BYTES: shape.valueBytes,
@@ -132,7 +134,12 @@ export class SegmentsInGroups {
     if (bound) {
       const [rows, tiles] = await Promise.all([buildRows(), build(bound.tile)]);
       if (keysOf(tiles) >= bound.longest) {
-        return new SegmentsInGroups(device, shape, { rows, small: tiles, tiles }, bound.longest);
+        return new SegmentsInGroups(
+          device,
+          shape,
+          { rows: rows || undefined, small: tiles, tiles },
+          bound.longest,
+        );
       }
     }
     const buildSmall = (tile: TileTuning) =>
@@ -151,12 +158,12 @@ export class SegmentsInGroups {
     ]);
     // The compiler may have allowed less than `wanted`; otherwise this program is compiled.
     const small = await buildSmall(tiles.tile);
-    return new SegmentsInGroups(device, shape, { rows, small, tiles, sweep });
+    return new SegmentsInGroups(device, shape, { rows: rows || undefined, small, tiles, sweep });
   }
 
   supports(n: number): true | string {
     const { maxLoopIterations } = this.#device.capabilities.quirks;
-    if (this.#rows.groupSize < LANES) return `needs work-groups of ${LANES} work-items`;
+    if (this.#rows && this.#rows.groupSize < LANES) return `needs work-groups of ${LANES} work-items`;
     const tooMany = maxLoopIterations < Number.POSITIVE_INFINITY && n / this.#cut(n, n, n).runKeys > MAX_RUNS;
     return !tooMany || 'the driver ends the loops of a work-item';
   }
@@ -208,12 +215,12 @@ export class SegmentsInGroups {
     const flags = u32(arrays.only.flags | fromSegment);
     const onlyOutputs = passOutputs(arrays.only);
 
-    const span = this.#span(count);
-    const local = this.#rows.groupSize;
-    const groups = Math.max(1, Math.ceil(count / (span * (local / LANES))));
-    if (each <= ROW) {
+    if (each <= MAX_ROW_KEYS) {
+      const { program, groupSize: local } = this.#rows ?? noRows(each);
+      const span = this.#span(count, local);
+      const groups = Math.max(1, Math.ceil(count / (span * (local / LANES))));
       queue.run(
-        this.#rows.program.kernel(CLASSES),
+        program.kernel(CLASSES),
         [
           ...[...only, offsets, state, list, owners, ...status, u32(count), u32(n), u32(each), u32(span)],
           vector(Uint32Array.of(...this.#maxKeys(cut), 0)),
@@ -329,8 +336,8 @@ export class SegmentsInGroups {
   }
 
   /** Returns the number of segments that a row reads: as many as keep all rows busy. */
-  #span(count: number): number {
-    const rows = this.#device.capabilities.computeUnits * GROUPS_PER_UNIT * (this.#rows.groupSize / LANES);
+  #span(count: number, groupSize: number): number {
+    const rows = this.#device.capabilities.computeUnits * GROUPS_PER_UNIT * (groupSize / LANES);
     return Math.min(LANES, Math.max(1, Math.ceil(count / rows)));
   }
 
@@ -339,12 +346,12 @@ export class SegmentsInGroups {
    * cut.
    */
   #maxKeys({ whole }: Cut): readonly number[] {
-    return [Math.max(ROW, keysOf(this.#small)), Math.max(ROW, keysOf(this.#tiles)), whole];
+    return [Math.max(MAX_ROW_KEYS, keysOf(this.#small)), Math.max(MAX_ROW_KEYS, keysOf(this.#tiles)), whole];
   }
 
   /** Returns the kind of a segment of that length; -1: rows of work-items sort it. */
   #kindOf(length: number, cut: Cut): number {
-    return length <= ROW ? -1 : this.#maxKeys(cut).findIndex((maxKeys) => length <= maxKeys);
+    return length <= MAX_ROW_KEYS ? -1 : this.#maxKeys(cut).findIndex((maxKeys) => length <= maxKeys);
   }
 
   /**
@@ -354,7 +361,7 @@ export class SegmentsInGroups {
     const maxKeys = this.#maxKeys(this.#cut(n, count, longest));
     const ends: number[] = [0];
     for (const [kind, keys] of maxKeys.entries()) {
-      const minKeys = (maxKeys[kind - 1] ?? ROW) + 1;
+      const minKeys = (maxKeys[kind - 1] ?? MAX_ROW_KEYS) + 1;
       const none = minKeys > keys || minKeys > Math.min(n, longest);
       ends.push((ends.at(-1) ?? 0) + (none ? 0 : Math.min(count, Math.floor(n / minKeys))));
     }
@@ -368,7 +375,7 @@ export class SegmentsInGroups {
     const tile = keysOf(this.#tiles);
     if (this.longest !== undefined) return { runKeys: tile, whole: tile, runs: 0 };
     if (sweep) {
-      const cut = cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(ROW, tile) });
+      const cut = cutOf(n, keysOf(sweep), { count, longest, whole: Math.max(MAX_ROW_KEYS, tile) });
       return each > 0 && cut.runs > 0 ? { ...cut, runs: count * Math.ceil(each / cut.runKeys) } : cut;
     }
     const share = Number.isFinite(quirks.maxLoopIterations) ? 0 : Math.ceil(n / (computeUnits * 4));
@@ -381,6 +388,14 @@ export class SegmentsInGroups {
     const limited = Number.isFinite(quirks.maxLoopIterations);
     return Math.max(1, limited ? entries : Math.min(entries, computeUnits * perUnit));
   }
+}
+
+/** @throws UnsupportedError for offsets, or rows that the program without `rows` does not sort */
+function noRows(each: number): never {
+  const got = each > 0 ? `rows of ${each} keys` : 'offsets';
+  throw new UnsupportedError(
+    `expected rows of more than ${MAX_ROW_KEYS} keys but got ${got}. Leave out the parameter 'rows'`,
+  );
 }
 
 /**

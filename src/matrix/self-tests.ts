@@ -54,7 +54,9 @@ function shapesOf(
 ): AlgorithmShape[] | string {
   const tuned = [
     ...SIZES.map((n) => tunedShape(factory, device, shape, n)),
-    ...(factory.bounds ?? []).map((longest) => tunedShape(factory, device, shape, 2 ** 20, longest)),
+    ...(factory.bounds ?? []).flatMap((longest) =>
+      [false, true].map((areRows) => tunedShape(factory, device, shape, 2 ** 20, { longest, areRows })),
+    ),
   ];
   const shapes = tuned.filter((one) => typeof one !== 'string');
   if (shapes.length === 0) return String(tuned[0]);

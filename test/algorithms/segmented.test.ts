@@ -6,6 +6,7 @@ import { segmentedSort } from '../../src/algorithms/segmented.js';
 import type { Device } from '../../src/device/device.js';
 import type { Buffer } from '../../src/device/memory/buffer.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
+import { UnsupportedError } from '../../src/util/errors.js';
 import { Random } from '../../src/util/random.js';
 import { SEED } from '../distributions.js';
 import { forEachOpened, testIf } from '../each-device.js';
@@ -204,6 +205,26 @@ await forEachOpened((title, device, small) => {
         }
       },
     );
+
+    if (isBounded && bound > 64) {
+      testIf(able, title(`${form} sort rows of more than 64 keys without cl/segment_rows.cl`), async (t) => {
+        const rowsOnly = { ...tuning, rows: 'none' };
+        for (const each of [65, bound - 1, bound]) {
+          for (const rows of small ? [1, 5] : [1, 5, 130]) {
+            const lengths = Array(rows).fill(each);
+            await expectSegments(t, device, rowsOnly, { lengths, areRows: true });
+            const own = { bits: [7, 31], inPlace: true, fromSegment: true, values: 300 } as const;
+            await expectSegments(t, device, rowsOnly, { lengths, areRows: true, ...own });
+          }
+        }
+        for (const lengths of [[3], [bound, 70]]) {
+          await t.throwsAsync(expectSegments(t, device, rowsOnly, { lengths, known: true }), {
+            instanceOf: UnsupportedError,
+            message: /^expected rows of more than 64 keys but got offsets/,
+          });
+        }
+      });
+    }
 
     const share = small ? 12 : 400;
     const mixes = FULL && !small ? 10_000 : share;

@@ -1,4 +1,4 @@
-import type { Algorithm } from '../../algorithms/algorithm.js';
+import type { Algorithm, AlgorithmShape } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { Device, type DeviceOptions } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform/platform.js';
@@ -20,6 +20,7 @@ import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
 import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
 import { hasSelfTestRecord, selfTest, stressTest } from '../verification/self-test.js';
+import { CaseData } from '../verification/self-test-cases.js';
 import { Verifier } from '../verification/verify.js';
 import type { Backend, PendingSort, Session, SessionCall } from './backend.js';
 import type { Columns } from './columns.js';
@@ -219,14 +220,12 @@ export class DeviceBackend implements Backend {
     if (!shape)
       throw new UnsupportedError(`cannot run the plan on a device: it is for the ${plan.engine} engine`);
     const { algorithm, record } = await memoized(this.#algorithms, variantOf(plan), async () => {
-      const made = await algorithmNamed(name).create(this.device, shape);
-      const defersStress = DEFERS_STRESS && this.#dueTestListeners.length > 0;
-      const record = await selfTest(made, { defersStress });
-      if (record.stressIsDue) {
-        this.#dueTests.set(variantOf(plan), stressTest(made));
+      const made = await this.#selfTestedAlgorithm(name, shape);
+      if (made.record.stressIsDue) {
+        this.#dueTests.set(variantOf(plan), stressTest(made.algorithm));
         for (const notify of this.#dueTestListeners) notify();
       }
-      return { algorithm: made, record };
+      return made;
     });
     if (!record.ok) {
       throw new MismatchError(
@@ -241,6 +240,22 @@ export class DeviceBackend implements Backend {
     }
     this.#ready.set(plan, algorithm);
     return algorithm;
+  }
+
+  /** Compiles a variant, and tests it unless that was done before. The data of the test are prepared meanwhile. */
+  async #selfTestedAlgorithm(
+    name: string,
+    shape: AlgorithmShape,
+  ): Promise<{ algorithm: Algorithm; record: SelfTestRecord }> {
+    const defersStress = DEFERS_STRESS && this.#dueTestListeners.length > 0;
+    const isTested = hasSelfTestRecord(this.info, name, shape);
+    const data = isTested ? new CaseData(shape) : CaseData.ahead(name, shape, defersStress);
+    try {
+      const algorithm = await algorithmNamed(name).create(this.device, shape);
+      return { algorithm, record: await selfTest(algorithm, { defersStress, data }) };
+    } finally {
+      data.clear();
+    }
   }
 
   /** @throws BuildError when the kernels do not compile */

@@ -80,7 +80,7 @@ function planOf(
  * @throws UnsupportedError when no algorithm supports the request
  */
 export function* devicePlans(device: KnownDevice, request: PlanRequest): Generator<Plan, void, undefined> {
-  const { n, dtype, bits, valueBytes, algorithm, longest, parameters = {} } = request;
+  const { n, dtype, bits, valueBytes, algorithm, longest, areRows, parameters = {} } = request;
   const keyBits = dtypeInfo(dtype).width;
   const whole: AlgorithmShape = { keyBits, valueBytes, tuning: parameters };
   const reasons: string[] = [];
@@ -89,7 +89,7 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
     const error = requestError(factory, request, parameters);
     const shape = shapeForBits(factory, whole, bits);
     if (error && algorithm !== 'auto') throw error;
-    const tuned = error?.message ?? tunedShape(factory, device, shape, n, longest);
+    const tuned = error?.message ?? tunedShape(factory, device, shape, n, { longest, areRows });
     if (typeof tuned === 'string') {
       reasons.push(`${factory.name}: ${tuned}`);
       continue;
@@ -109,8 +109,8 @@ export function* devicePlans(device: KnownDevice, request: PlanRequest): Generat
 }
 
 function keyOf(request: PlanRequest): string {
-  const { n, dtype, bits, valueBytes, algorithm, segments, longest, parameters = {} } = request;
-  const words = [n, dtype, ...bits, valueBytes, algorithm, segments !== undefined, longest];
+  const { n, dtype, bits, valueBytes, algorithm, segments, longest, areRows, parameters = {} } = request;
+  const words = [n, dtype, ...bits, valueBytes, algorithm, segments !== undefined, longest, areRows];
   return `${words.join(' ')} ${Object.entries(parameters)}`;
 }
 
@@ -124,6 +124,7 @@ const isSameRequest = (a: PlanRequest, b: PlanRequest): boolean =>
   a.algorithm === b.algorithm &&
   (a.segments !== undefined) === (b.segments !== undefined) &&
   a.longest === b.longest &&
+  a.areRows === b.areRows &&
   a.parameters === b.parameters;
 
 /** Plans that were generated, and the generator of the remaining ones. */

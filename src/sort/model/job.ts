@@ -21,9 +21,14 @@ export interface JobSegments {
 export const areOffsetsOnDevice = ({ offsets, isRows }: JobSegments): boolean =>
   !isRows && isOnDevice(offsets.place);
 
-/** Returns the length bound to plan by: the same for segments of similar length. */
-const lengthBoundOf = ({ longest, forAnyLength }: JobSegments): Pick<PlanRequest, 'longest'> =>
-  longest && !forAnyLength ? { longest: powerAtLeast(longest) } : {};
+/** Returns the lengths to plan by: the same for segments of similar length. Verification reads offsets. */
+const lengthsOf = (
+  { longest, forAnyLength, isRows }: JobSegments,
+  { verify }: SortSettings,
+): Pick<PlanRequest, 'longest' | 'areRows'> =>
+  longest && !forAnyLength
+    ? { longest: powerAtLeast(longest), ...(isRows && !verify && { areRows: true }) }
+    : {};
 
 /** Returns the number of segments. */
 const segmentCountOf = ({ offsets }: JobSegments): number => offsets.n - 1;
@@ -61,7 +66,7 @@ export const requestOf = (job: SortJob): PlanRequest => {
     bits: bitWindow(settings.bits, keys.info),
     valueBytes: movedBytesOf(job),
     algorithm: settings.algorithm,
-    ...(segments && { segments: segmentCountOf(segments), ...lengthBoundOf(segments) }),
+    ...(segments && { segments: segmentCountOf(segments), ...lengthsOf(segments, settings) }),
     parameters: chosenParameters(settings),
   };
 };

@@ -16,6 +16,8 @@ export interface PlanRequest {
   readonly segments?: number;
   /** Most keys of any segment; omitted if unknown. */
   readonly longest?: number;
+  /** Whether all segments have the same length and no kernel gets their offsets. */
+  readonly areRows?: boolean;
   /** Algorithm parameters that the user chose. */
   readonly parameters?: Tuning;
 }

@@ -43,6 +43,18 @@ test('plans are computed once for each request, complete and in order', (t) => {
   t.deepEqual([...planner.plans(REQUEST)], all, 'forgotten and made again');
 });
 
+test('rows and segments of the same length have their own plans', (t) => {
+  const planner = new Planner(device);
+  const tuningOf = (request: Partial<PlanRequest>) => {
+    const [plan] = planner.plans({ ...REQUEST, n: 10_000, segments: 10, ...request });
+    return plan?.shape?.tuning;
+  };
+  t.deepEqual(tuningOf({ longest: 1024 }), { longest: 1024 });
+  t.deepEqual(tuningOf({ longest: 1024, areRows: true }), { longest: 1024, rows: 'none' });
+  t.deepEqual(tuningOf({ longest: 64, areRows: true }), { longest: 128 }, 'cl/segment_rows.cl sorts them');
+  t.is(tuningOf({ longest: 4096, areRows: true })?.rows, undefined, 'no tile is as large');
+});
+
 test('a request that cannot be planned throws every time', (t) => {
   const planner = new Planner(device);
   for (let i = 0; i < 2; i++) {

@@ -9,6 +9,7 @@ import type { Device } from '../../../src/device/device.js';
 import type { Queue } from '../../../src/device/queue/queue.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { selfTest, stressTest } from '../../../src/sort/verification/self-test.js';
+import { CaseData } from '../../../src/sort/verification/self-test-cases.js';
 import { type ClsortError, DeviceLostError, MemoryError } from '../../../src/util/errors.js';
 import { forEachOpened, testIf } from '../../each-device.js';
 import { selfTestsIn } from '../../self-tests.js';
@@ -62,6 +63,29 @@ test.serial('an unusable cache causes one warning, and the sort works', async (t
 });
 
 await forEachOpened((title, device) => {
+  test.serial(
+    title('cases whose data are prepared ahead are the same, and find the same fault'),
+    async (t) => {
+      const sizes: number[][] = [[], []];
+      for (const [i, own] of sizes.entries()) {
+        const sound = await altered(device, `ahead ${i}`, (real, queue, work) => {
+          own.push(work.n);
+          return real(queue, work);
+        });
+        const data = CaseData.ahead(sound.name, sound.shape, false);
+        t.true((await selfTest(sound, i === 0 ? {} : { data })).ok);
+      }
+      t.deepEqual(sizes[1], sizes[0]);
+      const wrong = await altered(device, 'ahead wrong', (real, queue, work) => {
+        const sorted = real(queue, work);
+        if (work.n === 64) queue.fill(work.output, 0, { bytes: 4 });
+        return sorted;
+      });
+      const { reason } = await selfTest(wrong, { data: CaseData.ahead(wrong.name, wrong.shape, false) });
+      t.is(reason, '64 random f32 keys: keys are wrong');
+    },
+  );
+
   test.serial(title('a variant that passes its self-test is not tested again'), async (t) => {
     let count = 0;
     const sound = await altered(device, 'sound', (real, queue, work, sorts) => {
