@@ -7,7 +7,8 @@
 // Tasks: csv, ndjson, top, top-rows, files, counts, large. --folder keeps the inputs, and the results for comparison, for the
 // next call. --json replaces the rows of the tasks and programs measured, and keeps the others. A cold run starts after
 // the pages of the input were evicted; the others count as warm, and the median is reported. The peak memory is that of
-// the largest process of a command. Needs `npm run build`, GNU time, Debian's python3-numpy, and @duckdb/node-api.
+// the largest process of a command. clsort is the bundle that npm installs. Needs `npm run build`, GNU time, Debian's
+// python3-numpy, and @duckdb/node-api.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -60,7 +61,7 @@ const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'bench-tables-'));
 mkdirSync(folder, { recursive: true });
 const path = (name) => join(folder, name);
 
-const clsort = (...args) => [process.execPath, join(root, 'dist/src/cli/main.js'), ...args, '-q'];
+const clsort = (...args) => [process.execPath, join(root, 'dist/bin/clsort.js'), ...args, '-q'];
 const numpy = (code, ...args) => [PYTHON, '-c', `import sys, numpy as np; ${code}`, ...args];
 const SQL = `
   const { DuckDBInstance } = await import('@duckdb/node-api');

@@ -221,8 +221,7 @@ export function keyBytes(
   const size = write();
   if (size < 0) return undefined;
   const codes = new Uint8Array(size);
-  write(codes);
-  return { sizes, bytes: codes };
+  return write(codes) < 0 ? undefined : { sizes, bytes: codes };
 }
 
 /**
@@ -252,18 +251,25 @@ export interface StringBatch {
   readonly offsets: Uint32Array;
 }
 
+/** Returns the arrays of the bytes and of the offsets of batches. */
+const arraysOf = (batches: readonly StringBatch[]): [Uint8Array[], Uint32Array[]] => [
+  batches.map(({ bytes }) => bytes),
+  batches.map(({ offsets }) => offsets),
+];
+
 /**
- * Writes bytes `begin` to `end`, at most 8, of each string as a big-endian number. Missing bytes are zeros.
+ * Writes the bytes at `places`, at most 8, of the strings at `positions` among the strings of all batches as big-endian
+ * numbers. Missing bytes are zeros.
  *
  * @throws OpenCLError INVALID_VALUE
  */
 export function stringWords(
-  { bytes, offsets }: StringBatch,
-  begin: number,
-  end: number,
+  batches: readonly StringBatch[],
+  positions: Uint32Array,
+  places: Uint32Array,
   words: BigUint64Array,
 ): void {
-  native().hostStringWords(hostThreads(), bytes, offsets, begin, end, words);
+  native().hostStringWords(hostThreads(), ...arraysOf(batches), positions, places, words);
 }
 
 /**
@@ -283,8 +289,7 @@ export function gatherStrings(
   const used = new Float64Array(1);
   const strings = native().hostGatherStrings(
     hostThreads(),
-    batches.map(({ bytes }) => bytes),
-    batches.map(({ offsets }) => offsets),
+    ...arraysOf(batches),
     positions,
     from,
     maxStrings,

@@ -65,8 +65,10 @@ export class RowSink implements EntrySink {
     return this.#isFull;
   }
 
-  /** Sends rows at positions to the output. */
+  /** Sends rows at positions to the output. A batch is gathered while the previous one is written. */
   async addAll(rows: ByteStrings, positions: Uint32Array): Promise<void> {
+    let spare = Buffer.allocUnsafe(this.#memory.length);
+    let writing = Promise.resolve();
     for (let from = 0; from < positions.length; ) {
       const place = { from, maxStrings: BATCH_ROWS, full: BATCH_BYTES };
       const taken = this.#inBatch === 0 ? rows.gather(positions, place, this.#memory) : undefined;
@@ -76,8 +78,12 @@ export class RowSink implements EntrySink {
         this.rows += taken.strings;
         from += taken.strings;
       } else if (!this.add(rows, positions[from++] as number)) continue;
-      await this.flush();
+      await writing;
+      writing = this.flush();
+      writing.catch(() => undefined); // reported when it is awaited
+      [this.#memory, spare] = [spare, this.#memory];
     }
+    await writing;
     await this.flush();
   }
 
@@ -102,9 +108,10 @@ export class RowSink implements EntrySink {
 
   async flush(): Promise<void> {
     if (this.#inBatch === 0) return;
-    await this.#output.write(this.#inBatch, this.#memory.subarray(0, this.#used));
+    const [rows, bytes] = [this.#inBatch, this.#memory.subarray(0, this.#used)];
     this.#used = 0;
     this.#inBatch = 0;
+    await this.#output.write(rows, bytes);
     this.#onRows(this.rows);
   }
 }

@@ -45,7 +45,8 @@ export async function tablePositions(
       distinctStrings(distinct, (i, j) => codes.compare(i, j)),
       options.signal,
     ));
-  const some = rows ? selectCodes(codes, rows) : codes;
+  const all = await runYielding(codes.significant(), options.signal);
+  const some = rows ? selectCodes(all, rows) : all;
   const order =
     head === undefined
       ? await argsortCodes(sorter, some, options)

@@ -27,6 +27,12 @@ class CodeOutput {
     if (at_ < end_) *at_++ = byte;
     size_++;
   }
+  /** Counts bytes without their values. @return whether there is no memory for them */
+  bool Count(size_t bytes) {
+    if (end_) return false;
+    size_ += bytes;
+    return true;
+  }
   /** Bytes put so far, also those that did not fit. */
   size_t size() const { return size_; }
 
@@ -89,7 +95,7 @@ struct KeyColumn {
   KeyOrder order;
   uint64_t codec[kCodecWords];
 
-  /** Writes the code of row i. @return whether the value is valid and needs no unescaping */
+  /** Writes or counts the code of row i. @return whether the value needs no unescaping, and is valid if it was read */
   bool Put(size_t i, CodeOutput* to) const {
     const Text text = values[i];
     const uint8_t form = values.forms[i];
@@ -104,6 +110,7 @@ struct KeyColumn {
       escaped.End();
       return true;
     }
+    if (kind != kNumberKey && to->Count(width)) return true;
     NumberText number;
     if (!ScanNumber(text, &number)) return false;
     if (kind == kNumberKey) {

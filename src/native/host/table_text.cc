@@ -329,29 +329,65 @@ struct StringBatch {
   }
 };
 
-StringBatch ReadBatch(Call& call, v8::Local<v8::Value> bytes, v8::Local<v8::Value> offsets) {
-  return {ReadText(call, bytes), ReadSpan<const uint32_t>(call, offsets, 1)};
-}
+/** Strings of several batches, numbered one after the other. */
+class StringBatches {
+ public:
+  /** Reads an array of the bytes of batches and one of their offsets. */
+  StringBatches(Call& call, int bytes, int offsets) {
+    const auto all = call.Elements(bytes), ends = call.Elements(offsets);
+    if (call.ok() && all.size() != ends.size()) call.Fail(CL_INVALID_VALUE, "expected as many bytes as offsets");
+    for (size_t k = 0; call.ok() && k < all.size(); k++) {
+      batches_.push_back({ReadText(call, all[k]), ReadSpan<const uint32_t>(call, ends[k], 1)});
+      if (call.ok()) firsts_.push_back(firsts_.back() + batches_.back().n());
+    }
+  }
 
-/** Arguments: threads, bytes and offsets of a batch, first and last byte of the words, and the words. */
+  size_t n() const { return firsts_.back(); }
+
+  /** Returns string i; an empty one if there is none. */
+  Text operator[](size_t i) const {
+    if (i >= n()) return {nullptr, nullptr};
+    const size_t k = std::upper_bound(firsts_.begin(), firsts_.end(), i) - firsts_.begin() - 1;
+    return batches_[k][i - firsts_[k]];
+  }
+
+ private:
+  std::vector<StringBatch> batches_;
+  std::vector<size_t> firsts_{0};
+};
+
+/** Strings that a thread finds before it reads them: while it finds the others, the memory of the first ones arrives. */
+constexpr size_t kFoundStrings = 64;
+
+/**
+ * Arguments: threads, arrays of the bytes and offsets of batches, positions of strings, the at most 8 bytes of each
+ * string that make a word, and the words.
+ */
 NAN_METHOD(HostStringWords) {
   Call call(info, "hostStringWords");
   const unsigned threads = call.Threads(0);
-  const StringBatch strings = ReadBatch(call, call[1], call[2]);
-  const size_t begin = call.Size(3), end = call.Size(4);
+  const StringBatches strings(call, 1, 2);
+  const auto positions = ReadSpan<const uint32_t>(call, call[3], 0);
+  const auto places = ReadSpan<const uint32_t>(call, call[4], 0);
+  const auto words = ReadSpan<uint64_t>(call, call[5], positions.n);
   if (!call.ok()) return;
-  const auto words = ReadSpan<uint64_t>(call, call[5], strings.n());
-  if (!call.ok()) return;
-  if (end < begin || end - begin > sizeof(uint64_t))
-    return (void)call.Fail(CL_INVALID_VALUE, "expected at most 8 bytes");
-  ForRows(call, threads, strings.n(), [&](size_t, size_t first, size_t last) {
-    for (size_t i = first; i < last; i++) {
-      const Text text = strings[i];
-      uint64_t word = 0;
-      for (size_t k = begin; k < end; k++) {
-        word = word << 8 | (k < text.size() ? static_cast<unsigned char>(text.begin[k]) : 0);
+  if (places.n > sizeof(uint64_t)) return (void)call.Fail(CL_INVALID_VALUE, "expected at most 8 bytes");
+  ForRows(call, threads, positions.n, [&](size_t, size_t first, size_t last) {
+    Text found[kFoundStrings];
+    for (size_t from = first; from < last; from += kFoundStrings) {
+      const size_t n = std::min(kFoundStrings, last - from);
+      for (size_t i = 0; i < n; i++) {
+        found[i] = strings[positions.data[from + i]];
+        __builtin_prefetch(found[i].begin);
       }
-      words.data[i] = word;
+      for (size_t i = 0; i < n; i++) {
+        uint64_t word = 0;
+        for (size_t k = 0; k < places.n; k++) {
+          const size_t place = places.data[k];
+          word = word << 8 | (place < found[i].size() ? static_cast<unsigned char>(found[i].begin[place]) : 0);
+        }
+        words.data[from + i] = word;
+      }
     }
   });
 }
@@ -364,31 +400,19 @@ NAN_METHOD(HostStringWords) {
 NAN_METHOD(HostGatherStrings) {
   Call call(info, "hostGatherStrings");
   const unsigned threads = call.Threads(0);
-  const auto bytes = call.Elements(1), offsets = call.Elements(2);
+  const StringBatches strings(call, 1, 2);
   const auto positions = ReadSpan<const uint32_t>(call, call[3], 0);
   const size_t from = call.Size(4), most = call.Size(5);
   const auto to = ReadSpan<char>(call, call[6], 0);
   const size_t full = call.Size(7);
   const auto used = ReadSpan<double>(call, call[8], 1);
   if (!call.ok()) return;
-  if (bytes.size() != offsets.size() || from > positions.n)
-    return (void)call.Fail(CL_INVALID_VALUE, "expected as many bytes as offsets");
-  std::vector<StringBatch> batches;
-  std::vector<size_t> firsts{0};
-  for (size_t k = 0; k < bytes.size(); k++) {
-    batches.push_back(ReadBatch(call, bytes[k], offsets[k]));
-    if (!call.ok()) return;
-    firsts.push_back(firsts.back() + batches.back().n());
-  }
+  if (from > positions.n) return (void)call.Fail(CL_INVALID_VALUE, "expected a first position among the positions");
   const size_t n = std::min(most, positions.n - from);
   std::vector<Text> texts(n);
   ForRows(call, threads, n, [&](size_t, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
-      const size_t position = positions.data[from + i];
-      texts[i] = {nullptr, nullptr};
-      if (position >= firsts.back()) continue;
-      const size_t k = std::upper_bound(firsts.begin(), firsts.end(), position) - firsts.begin() - 1;
-      texts[i] = batches[k][position - firsts[k]];
+      texts[i] = strings[positions.data[from + i]];
       __builtin_prefetch(texts[i].begin);
     }
   });

@@ -78,5 +78,8 @@ export const MAX_MERGED_ARRAYS: Readonly<Record<DtypeInfo['width'], number>> = p
 /** Strings of a block, whose piece is found by the number of the block. */
 export const BLOCK_STRINGS = 256;
 
+/** Strings whose words are read in one step, which takes a few milliseconds. */
+export const STEP_STRINGS = 2 ** 18;
+
 /** Maximum bytes of a string that is copied byte by byte, which is faster for short ones. */
 export const MAX_SHORT = 64;

@@ -5,12 +5,13 @@ import type { Source } from '../../streams/raw.js';
 import type { FoundField } from '../subprocess/protocol.js';
 import type { SubprocessKind } from '../subprocess/subprocess-kind.js';
 import type { ColumnProfile } from './column-profile.js';
-import { type CsvDialect, csvDialect, emptyValues, putField, splitOptions } from './csv-dialect.js';
+import { type CsvDialect, csvDialect, putField, splitOptions } from './csv-dialect.js';
+import { unquoteField } from './csv-field.js';
 import { CsvSplitter } from './csv-splitter.js';
 import type { TextReadOptions } from './text-options.js';
 import { TextSource } from './text-source.js';
 import { profileColumns, type TextChunk, type TextTable } from './text-table.js';
-import { FORM, type Values } from './values.js';
+import { FORM, ValueArrays, type Values } from './values.js';
 
 export class CsvTable implements TextTable {
   readonly name: string;
@@ -69,12 +70,13 @@ export class CsvTable implements TextTable {
   async *chunks(): AsyncGenerator<TextChunk> {
     const splitter = new CsvSplitter(splitOptions(this.name, this.delimiter, this.options));
     this.#splitter = splitter;
+    const arrays = new ValueArrays();
     let names = this.hasHeader ? 1 : 0;
     const take = (bytes: Uint8Array, isLast: boolean): { used: number; found: TextChunk } => {
       const used = splitter.split(bytes, isLast);
       const from = Math.min(names, splitter.rows);
       names -= from;
-      return { used, found: new CsvChunk(splitter, bytes, from) };
+      return { used, found: new CsvChunk(splitter, bytes, from, arrays) };
     };
     for await (const chunk of this.#text.windows(take)) if (chunk.rows > 0) yield chunk;
   }
@@ -105,14 +107,16 @@ class CsvChunk implements TextChunk {
   readonly ends: Int32Array;
   readonly #splitter: CsvSplitter;
   readonly #from: number;
+  readonly #arrays: ValueArrays;
   readonly #values = new Map<number, Values>();
 
   /** @param from  index of the first record that is a row */
-  constructor(splitter: CsvSplitter, bytes: Uint8Array, from: number) {
+  constructor(splitter: CsvSplitter, bytes: Uint8Array, from: number, arrays: ValueArrays) {
     this.rows = splitter.rows - from;
     this.bytes = bytes;
     this.#splitter = splitter;
     this.#from = from;
+    this.#arrays = arrays;
     this.begins = splitter.begins.subarray(from);
     this.ends = splitter.ends.subarray(from);
   }
@@ -143,7 +147,8 @@ class CsvChunk implements TextChunk {
   #find(column: number): Values {
     const { firsts, fieldEnds, begins, lines, options } = this.#splitter;
     const values = {
-      ...emptyValues(this.bytes, this.rows),
+      ...{ rows: this.rows, bytes: this.bytes, unescape: unquoteField },
+      ...this.#arrays.take(column, this.rows),
       lines: lines.subarray(this.#from, this.#from + this.rows),
     };
     const width = options.delimiter.length;

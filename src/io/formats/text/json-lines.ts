@@ -6,7 +6,7 @@ import { FormatError } from '../../../util/errors.js';
 import { findInvalidUtf8 } from './csv-splitter.js';
 import { isBlank, JsonFault, JsonScanner, jsonText } from './json-scanner.js';
 import { growArray, RowRanges } from './row-ranges.js';
-import { FORM, type Values } from './values.js';
+import { FORM, ValueArrays, type Values } from './values.js';
 
 /** Name of the only column if lines are not objects. */
 export const LINE_COLUMN = 'json';
@@ -84,6 +84,7 @@ export class JsonLines extends RowRanges {
   valueBegins = new Int32Array(4096);
   valueEnds = new Int32Array(4096);
   #values = 0;
+  readonly #arrays = new ValueArrays();
 
   /** @param name  display name of the file, for messages */
   constructor(name: string, columns: JsonColumns) {
@@ -211,7 +212,7 @@ export class JsonLines extends RowRanges {
 
   /** Returns the values of a column in the lines found. */
   values(place: number): Values {
-    const values = this.#noValues();
+    const values = this.#noValues(place);
     const native = tableFunctions();
     if (native) native.findJsonColumn(this, place, values);
     else this.#eachOf(place, (row, begin, end) => this.#fill(values, row, begin, end));
@@ -220,7 +221,7 @@ export class JsonLines extends RowRanges {
 
   /** Returns the values at a path through nested objects. */
   valuesAt([first = '', ...path]: readonly string[]): Values {
-    const values = this.#noValues();
+    const values = this.#noValues(JSON.stringify([first, ...path]));
     this.#eachOf(this.#columns.names.indexOf(first), (row, begin, end) => {
       const range = this.#find(begin, end, path);
       if (range) this.#fill(values, row, ...range);
@@ -248,14 +249,12 @@ export class JsonLines extends RowRanges {
     return found && this.#find(...found, rest);
   }
 
-  #noValues(): Values {
+  #noValues(column: number | string): Values {
     const { rows } = this;
     return {
       ...{ rows, bytes: this.#bytes },
-      begins: new Int32Array(rows),
-      ends: new Int32Array(rows),
-      forms: new Uint8Array(rows),
-      lines: this.lines.slice(0, rows),
+      ...this.#arrays.take(column, rows),
+      lines: this.lines.subarray(0, rows),
       unescape: (text, row) => this.#unescape(text, this.lines[row] as number),
     };
   }

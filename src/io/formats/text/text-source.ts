@@ -54,7 +54,7 @@ export class TextSource {
     const { name } = source;
     const temporary = source.readAt ? undefined : await spoolSource(source, signal);
     try {
-      const packed = temporary ? () => piecesOf(temporary, name) : () => source.pieces(1);
+      const packed = temporary ? () => piecesOf(temporary, name) : () => piecesAt(source);
       const magic = await headOf(packed(), 4);
       const compression = COMPRESSIONS.find(({ extension }) => startsWith(magic, MAGICS[extension] ?? [-1]));
       const open = compression
@@ -167,6 +167,25 @@ async function* piecesOf(handle: FileHandle, name: string): AsyncGenerator<Uint8
     if (bytesRead === 0) return;
     yield piece.subarray(0, bytesRead);
     at += bytesRead;
+  }
+}
+
+/** Yields the pieces of a source. A piece is read while the previous one is used, and valid until the next one is requested. */
+async function* piecesAt({ readAt, bytes = 0, pieces }: Source): AsyncGenerator<Uint8Array> {
+  if (!readAt) return yield* pieces(1);
+  const memory = [Buffer.allocUnsafe(WINDOW_BYTES), Buffer.allocUnsafe(WINDOW_BYTES)] as const;
+  const read = (k: 0 | 1, at: number): Promise<Uint8Array> => {
+    const piece = memory[k].subarray(0, Math.max(0, bytes - at));
+    const reading = readAt(piece, at).then(() => piece);
+    reading.catch(() => undefined); // reported when it is awaited
+    return reading;
+  };
+  let next = read(0, 0);
+  for (let at = 0, k = 0 as 0 | 1; at < bytes; at += WINDOW_BYTES) {
+    const piece = await next;
+    k = k === 0 ? 1 : 0;
+    if (at + WINDOW_BYTES < bytes) next = read(k, at + WINDOW_BYTES);
+    yield piece;
   }
 }
 

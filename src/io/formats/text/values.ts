@@ -31,6 +31,29 @@ export interface Values {
   unescape(bytes: Uint8Array, row: number): Uint8Array;
 }
 
+type ValueRanges = Pick<Values, 'begins' | 'ends' | 'forms'>;
+
+/** Arrays for the values of columns, which are used again for each chunk. */
+export class ValueArrays {
+  readonly #columns = new Map<number | string, ValueRanges>();
+
+  /** Returns the arrays of a column, by its index or a name, with `rows` zeros each. */
+  take(column: number | string, rows: number): ValueRanges {
+    let arrays = this.#columns.get(column);
+    if (!arrays || arrays.forms.length < rows) {
+      const n = 2 * rows;
+      arrays = { begins: new Int32Array(n), ends: new Int32Array(n), forms: new Uint8Array(n) };
+      this.#columns.set(column, arrays);
+    }
+    const { begins, ends, forms } = arrays;
+    return {
+      begins: begins.subarray(0, rows).fill(0),
+      ends: ends.subarray(0, rows).fill(0),
+      forms: forms.subarray(0, rows).fill(0),
+    };
+  }
+}
+
 /** Returns the text of a value that is not missing. */
 export function textOf(values: Values, row: number): Uint8Array {
   const range = values.bytes.subarray(values.begins[row], values.ends[row]);

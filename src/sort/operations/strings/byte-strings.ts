@@ -1,6 +1,6 @@
 import { tableFunctions } from '../../host/native-tables.js';
-import { inSlices, type Steps } from '../../host/steps.js';
-import { BLOCK_STRINGS, MAX_SHORT } from '../policy.js';
+import { inSlices, runSync, type Steps } from '../../host/steps.js';
+import { BLOCK_STRINGS, MAX_SHORT, STEP_STRINGS } from '../policy.js';
 import { type Codes, type Span, WORD_BYTES } from './code-order.js';
 
 /** The concatenated strings of one batch. */
@@ -12,6 +12,13 @@ interface StringBatch {
   readonly bytes: Uint8Array;
 }
 
+/** Returns the numbers from `first` to `end` - 1. */
+function range(first: number, end: number): Uint32Array {
+  const numbers = new Uint32Array(end - first);
+  for (let i = 0; i < numbers.length; i++) numbers[i] = first + i;
+  return numbers;
+}
+
 /** A large list of byte strings, stored without copying. As codes they must be prefix-free. */
 export class ByteStrings implements Codes {
   readonly #pieces: StringBatch[] = [];
@@ -21,8 +28,10 @@ export class ByteStrings implements Codes {
   n = 0;
   /** Length of the longest string in bytes. */
   bytes = 0;
-  /** Length of the common prefix of all strings in bytes. */
-  shared = 0;
+  /** Length of the shortest string in bytes. */
+  #shortest = Number.POSITIVE_INFINITY;
+  /** Places before the end of the shortest string whose byte is the same in all strings; undefined until needed. */
+  #constant: readonly number[] | undefined;
 
   /** @param lengths  u32, little-endian, of any alignment */
   add(lengths: Uint8Array, bytes: Uint8Array): void {
@@ -47,21 +56,50 @@ export class ByteStrings implements Codes {
     for (let i = 0; i < n; i++) {
       const size = (offsets[i + 1] as number) - (offsets[i] as number);
       if (size > this.bytes) this.bytes = size;
+      if (size < this.#shortest) this.#shortest = size;
     }
     const piece = { first: this.n, offsets, bytes };
-    const isFirst = this.#pieces.length === 0;
     const index = this.#pieces.push(piece) - 1;
     this.n += n;
+    this.#constant = undefined;
     while (this.#blocks.length * BLOCK_STRINGS < this.n) this.#blocks.push(index);
-    if (isFirst) this.shared = this.length(0);
+  }
+
+  *#findConstant(): Steps<readonly number[]> {
+    if (this.#constant || this.n === 0) return this.#constant ?? [];
     const first = this.at(0);
-    for (let i = 0; this.shared > 0 && i < n; i++) {
-      const begin = offsets[i] as number;
-      const maxShared = Math.min(this.shared, (offsets[i + 1] as number) - begin);
-      let k = 0;
-      while (k < maxShared && bytes[begin + k] === first[k]) k++;
-      this.shared = k;
+    let places = [...first.subarray(0, this.#shortest).keys()];
+    for (const { offsets, bytes } of this.#pieces) {
+      places = places.filter((place) => {
+        let i = 0;
+        while (i < offsets.length - 1 && bytes[(offsets[i] as number) + place] === first[place]) i++;
+        return i === offsets.length - 1;
+      });
+      yield;
     }
+    this.#constant = places;
+    return places;
+  }
+
+  /** Length of the common prefix of all strings in bytes. */
+  get shared(): number {
+    const constant = runSync(this.#findConstant());
+    let shared = 0;
+    while (constant[shared] === shared) shared++;
+    return shared;
+  }
+
+  /** Returns codes in the order of the strings, without the bytes that all strings share. */
+  *significant(): Steps<Codes> {
+    const constant = new Set(yield* this.#findConstant());
+    const kept = range(0, Math.min(this.#shortest, this.bytes)).filter((place) => !constant.has(place));
+    const placeOf = (i: number): number => kept[i] ?? i + constant.size;
+    return {
+      n: this.n,
+      bytes: this.bytes - constant.size,
+      fill: ({ begin, end }, words, at) => this.#fillPlaces(range(begin, end).map(placeOf), words, at),
+      isOver: (i, end) => this.isOver(i, placeOf(end)),
+    };
   }
 
   #pieceOf(i: number): StringBatch {
@@ -111,7 +149,7 @@ export class ByteStrings implements Codes {
   }
 
   isOver(i: number, end: number): boolean {
-    return this.length(i) <= end;
+    return this.#shortest <= end && this.length(i) <= end;
   }
 
   /**
@@ -128,28 +166,33 @@ export class ByteStrings implements Codes {
     return tableFunctions()?.gatherStrings(this.#pieces, positions, place, to);
   }
 
-  *fill({ begin, end }: Span, words: BigUint64Array, at?: Uint32Array): Steps {
-    const native = at ? undefined : tableFunctions();
-    if (native) {
-      for (const piece of this.#pieces) {
-        const part = words.subarray(piece.first, piece.first + piece.offsets.length - 1);
-        native.stringWords(piece, begin, end, part);
-        yield;
-      }
-      return;
-    }
+  fill({ begin, end }: Span, words: BigUint64Array, at?: Uint32Array): Steps {
+    return this.#fillPlaces(range(begin, end), words, at);
+  }
+
+  /** Writes the bytes of each string at `places` as a number. */
+  *#fillPlaces(places: Uint32Array, words: BigUint64Array, at?: Uint32Array): Steps {
+    const native = tableFunctions();
     const out = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
-    yield* inSlices(words.length, (start, stop) => {
+    const inNative = (start: number, stop: number): void => {
+      const positions = at?.subarray(start, stop) ?? range(start, stop);
+      native?.stringWords(this.#pieces, positions, places, words.subarray(start, stop));
+    };
+    const inJavaScript = (start: number, stop: number): void => {
       for (let i = start; i < stop; i++) {
         const index = at ? (at[i] as number) : i;
         const { first, offsets, bytes } = this.#pieceOf(index);
         const from = offsets[index - first] as number;
-        const to = Math.min(offsets[index - first + 1] as number, from + end);
-        // Words are little-endian: the last byte of the span is the lowest.
-        let place = i * WORD_BYTES + end - begin - 1;
-        for (let k = from + begin; k < to; k++) out[place--] = bytes[k] as number;
+        const size = (offsets[index - first + 1] as number) - from;
+        // Words are little-endian: the byte at the last place is the lowest.
+        let to = i * WORD_BYTES + places.length - 1;
+        for (let k = 0; k < places.length; k++, to--) {
+          const place = places[k] as number;
+          if (place < size) out[to] = bytes[from + place] as number;
+        }
       }
-    });
+    };
+    yield* native ? inSlices(words.length, inNative, STEP_STRINGS) : inSlices(words.length, inJavaScript);
   }
 }
 
