@@ -17,7 +17,7 @@ import { pointsOf, type StageWork } from './stages.js';
 
 /** Text formats have only one NaN, so the checksum may change on reading back. */
 const isText = ({ part, units }: SortJob): boolean =>
-  units.is === 'keys' && formatNamed(part.format)?.subprocess?.isText === true;
+  units.is === 'keys' && formatNamed(part.format)?.isText === true;
 
 /** Bytes per read: enough for the full speed of a disk, and little memory. */
 const PIECE_BYTES = 4 * 2 ** 20;

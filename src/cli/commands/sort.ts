@@ -2,6 +2,7 @@ import type { FileReport } from '../../io/file-sort/file-job.js';
 import { nameFacts } from '../../io/formats/file-name.js';
 import { isReadable } from '../../io/formats/format.js';
 import { formatNamed } from '../../io/formats/keys.js';
+import { lines } from '../../io/formats/lines.js';
 import { areLines } from '../../io/lines/recognise.js';
 import { isStdout } from '../../io/streams/raw.js';
 import { UsageError } from '../../util/errors.js';
@@ -101,8 +102,10 @@ async function sortsLines(args: SortArguments, { stdin }: Console): Promise<bool
   const ofLines = [...LINE_OPTIONS, 'line-key' as const].find(isGiven);
   if (ofLines !== undefined && other !== undefined)
     throw cannotCombine(`--${other}`, `--${ofLines}`, 'the latter is for lines of text');
-  if (ofLines !== undefined || args.format === 'lines') return true;
+  if (ofLines !== undefined || (args.format === lines.id && other === undefined)) return true;
   if (args.format !== 'auto' || other !== undefined) return false;
+  const { format } = await nameFacts(args.out ?? '-');
+  if (format && isReadable(format) && !format.isText) return false;
   return areLines(args.in, stdin);
 }
 
@@ -114,7 +117,7 @@ async function sortsLines(args: SortArguments, { stdin }: Console): Promise<bool
 async function assertNoTerminal(args: SortArguments, { stdout }: Console): Promise<void> {
   if (args['out-dir'] !== undefined || !isStdout(args.out ?? '-') || !stdout.isTTY) return;
   const format = formatNamed(args.to ?? args.format) ?? (await nameFacts(args.in[0] ?? '-')).format;
-  if (format && isReadable(format) && format.subprocess?.isText) return;
+  if (format && isReadable(format) && format.isText) return;
   throw new UsageError(
     'cannot write binary keys to stdout: it is a terminal. Pass -o FILE, a pipe, or --to csv for text',
   );

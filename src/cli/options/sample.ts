@@ -16,7 +16,7 @@ export const builder = (yargs: Argv) =>
     .option('fraction', {
       type: 'string',
       nargs: 1,
-      describe: 'probability of each row to be selected, such as 0.01; the size of the sample varies',
+      describe: 'probability of each row to be selected, such as 0.01',
     })
     .group(['dtype', 'format', 'column'], 'Input:')
     .group(['n', 'fraction', 'seed'], 'Selection:')
@@ -27,7 +27,7 @@ export const builder = (yargs: Argv) =>
     .example('$0 sample keys.f64 --fraction 0.01 -o some.f64', 'about one key of 100')
     .epilogue(
       'The sample is without replacement and in the order of the input; every sample is equally likely. With -n, it has ' +
-        'the rows that clsort shuffle puts first with the same seed. CSV, NDJSON, Parquet and Arrow files are tables, ' +
+        'the rows that clsort shuffle puts first with the same seed; with --fraction, the number of rows varies. CSV, NDJSON, Parquet and Arrow files are tables, ' +
         'unless --column names one column; .txt and .lines files, text from stdin and --format lines are lines. OUT is ' +
         'replaced only on success.',
     );

@@ -28,7 +28,7 @@ export async function warnOfText(
   if (!isText(head)) return;
   onWarning(
     new UsageError(
-      `${name} begins with numbers as text, but its bytes are sorted as ${dtype} keys. Use --format csv to read text`,
+      `${name} begins with numbers as text, but its bytes are sorted as ${dtype} keys. Use --format lines or csv to read text`,
     ),
   );
 }

@@ -6,6 +6,7 @@ import { assertDelimiter } from './text/text-options.js';
 const formatOf = (kind: SubprocessKind): KeyFormat => ({
   id: kind.id,
   subprocess: kind,
+  isText: true,
   name: `${kind.id.toUpperCase()} text`,
   extensions: [kind.id],
   compressible: true,

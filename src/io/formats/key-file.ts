@@ -107,6 +107,8 @@ export interface KeyFormat extends FileFormat {
   readonly compressible: boolean;
   /** Whether the format handles compression itself and therefore receives the file as stored. */
   readonly decompressesItself?: boolean;
+  /** Whether a file of this format is text that people can read. */
+  readonly isText?: boolean;
   /** How a subprocess reads and writes tables of this format; undefined for formats that hold keys only. */
   readonly subprocess?: SubprocessKind;
   /**

@@ -13,9 +13,11 @@ import { type NameFacts, nameFacts } from './file-name.js';
 import { formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './format.js';
 import { writeKeys } from './key-array.js';
 import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest, WriteOptions } from './key-file.js';
+import { lines } from './lines.js';
 import { raw } from './raw.js';
 import { READABLE } from './readable.js';
 import { textOptionsOf } from './text/text-options.js';
+import { looksLikeLines, TEXT } from './text.js';
 
 /**
  * Accepted values of `format`: `auto` detects by name and header, a format's name selects that format, and `raw` reads
@@ -144,7 +146,10 @@ async function formatOf(
   // Raw keys of one byte skip detection, since any bytes are valid keys.
   const knownDtype = dtype ?? type?.dtype;
   if (knownDtype !== undefined && dtypeInfo(knownDtype).bytes === 1) return raw;
-  const found = formatOfBytes(await source.head(HEAD_BYTES), await source.tail(TAIL_BYTES));
+  const head = await source.head(HEAD_BYTES);
+  const found = formatOfBytes(head, await source.tail(TAIL_BYTES));
+  if (isStdin(path) && dtype === undefined && (!found || found === TEXT) && looksLikeLines(head))
+    return lines;
   if (!found) return raw;
   // Either the name is wrong or the bytes match by chance; only the user can decide.
   if (named === raw || !isReadable(found)) {

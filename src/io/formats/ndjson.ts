@@ -8,6 +8,7 @@ const KIND: SubprocessKind = { id: 'ndjson', format: 'ndjson', isText: true };
 export const ndjson: KeyFormat = {
   id: KIND.id,
   subprocess: KIND,
+  isText: true,
   name: 'NDJSON text',
   extensions: ['ndjson', 'jsonl'],
   compressible: true,

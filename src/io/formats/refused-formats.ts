@@ -124,6 +124,6 @@ export const REFUSED_FORMATS: readonly FileFormat[] = [
   { name: 'JSON text', extensions: ['json'] },
   {
     ...TEXT,
-    extensions: ['txt', 'log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'],
+    extensions: ['log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'],
   },
 ];

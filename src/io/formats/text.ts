@@ -4,7 +4,7 @@ import type { FileFormat } from './file-format.js';
 export const TEXT: FileFormat = {
   name: 'text',
   extensions: [],
-  hint: 'Use --format csv for numbers, one a line',
+  hint: 'Use --format lines, csv or ndjson',
 };
 
 /** Minimum length of detected text. Random bytes would pass each check with probability 0.4 per byte. */
@@ -13,6 +13,10 @@ const MIN_BYTES = 32;
  * Minimum length of text that consists of delimited numbers. Random bytes would pass with probability 1/12 per byte.
  */
 const MIN_NUMBER_BYTES = 12;
+
+/** Returns whether the first bytes of a stream are text other than JSON objects, of any length. */
+export const looksLikeLines = (head: Uint8Array): boolean =>
+  head.length > 0 && head[0] !== 0x7b && head.every((byte) => byte >= 0x20 || (byte >= 0x09 && byte <= 0x0d));
 
 /** Control characters that do not occur in text. Tabs, line ends and form feeds are allowed. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it is about

@@ -86,7 +86,7 @@ test('a raw key file that holds numbers as text causes a warning', async (t) => 
   for (const name of ['text.f64', 'text.u32']) {
     const messages = await warnings(name, Buffer.from('1\n-2\n3.5'));
     t.is(messages.length, 1, name);
-    t.regex(messages[0] ?? '', /begins with numbers as text.*--format csv/);
+    t.regex(messages[0] ?? '', /begins with numbers as text.*--format lines or csv/);
   }
   t.deepEqual(await warnings('text.u8', Buffer.from('1\n2\n')), [], 'bytes may be meant');
   t.deepEqual(await warnings('keys.f64', Buffer.from(Float64Array.of(3, 1, 2).buffer)), []);

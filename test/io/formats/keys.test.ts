@@ -96,10 +96,7 @@ test('a file with a raw extension and the bytes of another format is refused', a
 
 test('another format is refused by its first bytes, in a file and on stdin', async (t) => {
   const error = await t.throwsAsync(take(path('text'), { dtype: 'u16' }), refused);
-  t.regex(
-    error?.message ?? '',
-    /begins like text. Use --format csv for numbers, one a line, or --format raw/,
-  );
+  t.regex(error?.message ?? '', /begins like text. Use --format lines, csv or ndjson, or --format raw/);
   t.like((error as FormatError).details, { found: 'text', expected: 'raw keys' });
   await t.throwsAsync(take('-', { dtype: 'f64' }, text), {
     ...refused,

@@ -140,6 +140,8 @@ export async function subjects(): Promise<Subject[]> {
     { name: 'cell.npy', bytes: npy(1, '|u1', '(12, 5)', 'False', keys('u8', 60)), options: { column: 2 } },
     { name: 'one.npy.gz', bytes: gzipSync(plain) },
     ...(await zstd('one.npy.zst', plain)),
+    { name: 'numbers.txt', bytes: Buffer.from('3\n-2.5\n1e9\nnan\n-inf\n7') },
+    { name: 'numbers.lines.gz', bytes: gzipSync('3\n-2\n18446744073709551615\n') },
     { name: 'unknown', bytes: plain },
   ];
 }
