@@ -31,6 +31,11 @@ constexpr size_t kStagedBytes = size_t{256} << 10;
 
 /** Jobs that run concurrently: builds, releases and copies, many of which only wait for a driver. */
 constexpr size_t kMaxJobThreads = 64;
+/**
+ * Slice of time that a thread of the pool asks for, in nanoseconds; 0 asks for none. Linux 6.12 and newer lets a thread
+ * with a shorter slice run as soon as it wakes: the JavaScript thread, while others sort on every core.
+ */
+inline const size_t kThreadSliceNs = Policy("longSlices", 20'000'000, 0);
 /** Pause between two polls of commands that the JavaScript thread waits for. */
 constexpr auto kMinPollPause = std::chrono::microseconds(16), kMaxPollPause = std::chrono::microseconds(4096);
 

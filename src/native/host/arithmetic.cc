@@ -1,3 +1,4 @@
+#include <atomic>
 #include <type_traits>
 
 #include "elements.h"
@@ -123,6 +124,18 @@ struct ReduceRunsWork {
   }
 };
 
+/** Calls `use(combine, codec)` with the operation of a scan of keys, and the codec in whose codes it computes. */
+template <typename Key, typename Use>
+auto ByScan(cl_uint operation, const CodecArgument& codec, const Use& use) {
+  const Codec<Key> identity = CodecArgument().of(Key{});
+  switch (operation) {
+    case kSum: return use(SumScan<Key>(), identity);
+    case kMin: return use(MinScan<Key>(), codec.of(Key{}));
+    case kMax: return use(MaxScan<Key>(), codec.of(Key{}));
+    default: return use(ProductScan<Key>(), identity);
+  }
+}
+
 /** Arguments from 2: keys, width, codec (for minimum and maximum), kind, operation, inclusive, to. */
 struct ScanWork {
   static constexpr char kName[] = "hostScanAsync";
@@ -147,20 +160,13 @@ struct ScanWork {
     }
     return ByWidth(keys.width, [&](auto key) {
       using Key = decltype(key);
-      switch (by.operation) {
-        case kSum: return ScanWith<Key>(CodecArgument(), SumScan<Key>(), threads);
-        case kMin: return ScanWith<Key>(codec, MinScan<Key>(), threads);
-        case kMax: return ScanWith<Key>(codec, MaxScan<Key>(), threads);
-        default: return ScanWith<Key>(CodecArgument(), ProductScan<Key>(), threads);
-      }
+      return ByScan<Key>(by.operation, codec, [&](const auto& combine, const Codec<Key>& code) {
+        return Scan(keys.as<Key>(), keys.n, code, to.as<Key>(), inclusive, combine, threads);
+      });
     });
   }
 
  private:
-  template <typename Key, typename Combine>
-  bool ScanWith(const CodecArgument& words, const Combine& combine, Threads& threads) const {
-    return Scan(keys.as<Key>(), keys.n, words.of(Key{}), to.as<Key>(), inclusive, combine, threads);
-  }
   template <typename Float>
   void ScanBy(const Threads& threads) const {
     const auto scan = [&](auto running) {
@@ -173,8 +179,59 @@ struct ScanWork {
   }
 };
 
+/**
+ * Finds the first result of a scan that is not the one before it combined with one more key. Arguments from 2: keys,
+ * width, codec (for minimum and maximum), kind, operation (no sum or product of floats), inclusive, results, found
+ * (the number of results if all are right).
+ */
+struct VerifyScanWork {
+  static constexpr char kName[] = "hostVerifyScanAsync";
+  Keys keys;
+  CodecArgument codec;
+  KindAndOperation by;
+  bool inclusive = false;
+  Elements results, found;
+
+  bool Read(Call& call) {
+    inclusive = call.Bool(7);
+    if (!keys.Read(call, 2) || !codec.Read(call, 4) || !by.Read(call, 5, keys.width, kProduct)) return false;
+    if (by.kind == kFloat && !by.extreme()) return call.FailArgument(6, CL_INVALID_VALUE, "an exact operation");
+    return results.Read(call, 8, keys.width, keys.n) && found.Read(call, 9, kWide, 1);
+  }
+  bool Run(Threads& threads) const {
+    std::atomic<uint64_t> wrong{keys.n};
+    ByWidth(keys.width, [&](auto key) {
+      using Key = decltype(key);
+      ByScan<Key>(by.operation, codec, [&](const auto& combine, const Codec<Key>& code) {
+        ForSlices(keys.n, threads, [&](size_t, size_t first, size_t last) {
+          const size_t at = FirstWrong(combine, code, first, last);
+          uint64_t known = wrong;
+          while (at < last && at < known && !wrong.compare_exchange_weak(known, at)) continue;
+        });
+      });
+    });
+    *found.as<uint64_t>() = wrong;
+    return true;
+  }
+
+ private:
+  template <typename Key, typename Combine>
+  size_t FirstWrong(const Combine& combine, const Codec<Key>& code, size_t first, size_t last) const {
+    const Key *from = keys.as<Key>(), *to = results.as<Key>();
+    for (size_t i = first; i < last; i++) {
+      Key expected = Combine::kInitial;
+      if (i > 0) expected = code.CodeOf(to[i - 1]);
+      if (inclusive || i > 0) expected = combine(expected, code.CodeOf(from[inclusive ? i : i - 1]));
+      if (code.CodeOf(to[i]) != expected) return i;
+    }
+    return last;
+  }
+};
+
 }  // namespace
 
-void ExportHostArithmetic(Exports& exports) { ExportJobs<ReduceWork, ReduceRunsWork, ScanWork>(exports); }
+void ExportHostArithmetic(Exports& exports) {
+  ExportJobs<ReduceWork, ReduceRunsWork, ScanWork, VerifyScanWork>(exports);
+}
 
 }  // namespace clsort

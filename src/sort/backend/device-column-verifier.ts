@@ -9,7 +9,7 @@ import { bufferOf, type Column, column } from '../model/column.js';
 import { GroupSums, total } from '../verification/group-sums.js';
 import type { ColumnSelection } from './column-kernels.js';
 import type { ColumnVerifier, DeferredVerdict, TopResult } from './column-verifier.js';
-import { HostColumnVerifier } from './host-column-verifier.js';
+import { NativeColumnVerifier } from './native-column-verifier.js';
 import {
   wrongCounts,
   wrongDistinctKeys,
@@ -36,7 +36,7 @@ export class DeviceColumnVerifier implements ColumnVerifier {
   constructor(device: Device, fetch: FetchToHost, signal: AbortSignal | undefined) {
     this.#device = device;
     this.#fetch = fetch;
-    this.#hostVerifier = new HostColumnVerifier(signal);
+    this.#hostVerifier = new NativeColumnVerifier(signal);
   }
 
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<DeferredVerdict> {

@@ -21,8 +21,8 @@ import type { ColumnKernels } from './column-kernels.js';
 import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
 import { DeviceColumnVerifier } from './device-column-verifier.js';
-import { HostColumnVerifier } from './host-column-verifier.js';
 import { NativeColumnKernels } from './native-column-kernels.js';
+import { NativeColumnVerifier } from './native-column-verifier.js';
 
 /** Columns of a device. Host columns are copied to the device and back. */
 export class DeviceColumns implements Columns {
@@ -121,7 +121,7 @@ export class DeviceColumns implements Columns {
 
   async copyToHost(keys: Column): Promise<HostColumnAccess> {
     const { signal } = this.#settings;
-    const host = { kernels: new NativeColumnKernels(signal), verifier: new HostColumnVerifier(signal) };
+    const host = { kernels: new NativeColumnKernels(signal), verifier: new NativeColumnVerifier(signal) };
     if (!isOnDevice(keys.place)) return { keys, ...host };
     const copy = column(keys.dtype, keys.n, newArray(keys.dtype, keys.n));
     await this.copy(keys, copy);

@@ -8,8 +8,8 @@ import type { SortSettings } from '../model/options.js';
 import type { ColumnKernels } from './column-kernels.js';
 import type { ColumnVerifier } from './column-verifier.js';
 import type { Columns, HostColumnAccess } from './columns.js';
-import { HostColumnVerifier } from './host-column-verifier.js';
 import { NativeColumnKernels } from './native-column-kernels.js';
+import { NativeColumnVerifier } from './native-column-verifier.js';
 import { SELECT_ABOVE } from './policy.js';
 
 /** Columns in host memory, where every operation runs immediately. */
@@ -20,7 +20,7 @@ export class HostColumns implements Columns {
 
   constructor({ signal, tuning }: SortSettings) {
     this.kernels = new NativeColumnKernels(signal);
-    this.verifier = new HostColumnVerifier(signal);
+    this.verifier = new NativeColumnVerifier(signal);
     this.#selectAbove = tuning.select ?? SELECT_ABOVE;
   }
 

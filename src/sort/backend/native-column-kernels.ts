@@ -13,6 +13,7 @@ import {
 import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
+import type { ColumnSelection } from './column-kernels.js';
 import { HostColumnKernels } from './host-column-kernels.js';
 import { MIN_NATIVE_ELEMENTS, SELECTS_RANKS } from './policy.js';
 
@@ -103,18 +104,26 @@ export class NativeColumnKernels extends HostColumnKernels {
     return Number(count[0]);
   }
 
-  async #run(
-    name: Parameters<NativeModule['runOnThreads']>[0],
-    n: number,
-    ...rest: unknown[]
-  ): Promise<void> {
-    const { runOnThreads } = await nativeModule();
-    await runOnThreads(name, n, rest, this.signal);
+  #run(name: NativeFunction, n: number, ...rest: readonly unknown[]): Promise<void> {
+    return runNative(name, n, rest, this.signal);
   }
 }
 
+type NativeFunction = Parameters<NativeModule['runOnThreads']>[0];
+
+/** Runs a function of the addon on n elements, on several threads, see `runOnThreads`. */
+export async function runNative(
+  name: NativeFunction,
+  n: number,
+  parameters: readonly unknown[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { runOnThreads } = await nativeModule();
+  await runOnThreads(name, n, parameters, signal);
+}
+
 /** Whether the addon processes n elements of these columns. It cannot hold the memory of resizable buffers. */
-async function isNative(n: number, ...columns: readonly Column[]): Promise<boolean> {
+export async function isNative(n: number, ...columns: readonly Column[]): Promise<boolean> {
   if (n < MIN_NATIVE_ELEMENTS || columns.some((one) => isResizable(viewOf(one)))) return false;
   const { nativeProblem } = await nativeModule();
   return nativeProblem() === undefined;
@@ -135,3 +144,16 @@ export const operationOf = ({ info }: Column, op: ScanOp): readonly unknown[] =>
   KINDS[info.kind],
   SCAN_OPS.indexOf(op),
 ];
+
+/** Arguments of the addon's functions for a selection. */
+export function selectionArguments(keys: Column, selection: ColumnSelection): readonly unknown[] {
+  const mask = 'mask' in selection ? wordsOf(selection.mask) : undefined;
+  const { low, high, not } = 'mask' in selection ? { low: 0n, high: 0n, not: false } : selection;
+  return [
+    ...keysOf(keys),
+    mask,
+    codecWords(keyCodec(keys.dtype), ALL_BITS),
+    BigUint64Array.of(low, high),
+    not,
+  ];
+}

@@ -6,13 +6,17 @@ import { bytesOf, newArray } from '../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo } from '../../../src/keys/dtype.js';
 import { keyCodec } from '../../../src/keys/key-codec.js';
 import { SCAN_OPS, type ScanOp } from '../../../src/primitives/possible.js';
+import { Sorter } from '../../../src/sort/api/sorter.js';
 import type { Backend } from '../../../src/sort/backend/backend.js';
 import type { ColumnKernels, TopShort } from '../../../src/sort/backend/column-kernels.js';
+import type { ColumnVerifier, DeferredVerdict } from '../../../src/sort/backend/column-verifier.js';
 import { DeviceBackend } from '../../../src/sort/backend/device-session.js';
 import { HostBackend } from '../../../src/sort/backend/host-backend.js';
+import { HostColumnKernels } from '../../../src/sort/backend/host-column-kernels.js';
 import { HostColumnVerifier } from '../../../src/sort/backend/host-column-verifier.js';
+import { NativeColumnVerifier } from '../../../src/sort/backend/native-column-verifier.js';
 import { type Call, Execution } from '../../../src/sort/calls/call.js';
-import { type Column, column, isOnDevice } from '../../../src/sort/model/column.js';
+import { type Column, column, isOnDevice, viewOf } from '../../../src/sort/model/column.js';
 import { parseSortOptions } from '../../../src/sort/model/parse-options.js';
 import { enqueueJoin, JOIN_PLACES, type JoinKind } from '../../../src/sort/operations/join/join.js';
 import type { TopColumns } from '../../../src/sort/operations/operation.js';
@@ -21,6 +25,7 @@ import { segmentColumn } from '../../../src/sort/operations/segments/segment-col
 import { enqueueTopSegments } from '../../../src/sort/operations/segments/top-segments.js';
 import { enqueueFilter } from '../../../src/sort/operations/select/filter.js';
 import { enqueuePartition } from '../../../src/sort/operations/select/partition.js';
+import { COMPACT } from '../../../src/sort/operations/select/selection.js';
 import { markMembers, sortedKeys } from '../../../src/sort/operations/sets/contains.js';
 import { joinParts } from '../../../src/sort/operations/sets/sets.js';
 import { enqueueTopK } from '../../../src/sort/operations/top-k/top-k.js';
@@ -362,4 +367,73 @@ ava.serial('missing keys are found, not only changed ones', async (t) => {
   t.regex((await top(u32(1, 5), u32(1, 0)))() ?? '', /3 keys precede or equal the last of 2/);
   t.regex((await top(u32(1, 1), u32(4, 1)))() ?? '', /out of order/);
   t.regex((await top(u32(1, 1), u32(1, 1)))() ?? '', /out of order/);
+});
+
+ava.serial('the addon and the reference of the host engine find the same', async (t) => {
+  const verifiers = [new HostColumnVerifier(undefined), new NativeColumnVerifier(undefined)];
+  const n = 3 * 2 ** 16 + 7; // several slices
+  const places = [0, 1, 2 ** 16 - 1, 2 ** 16, 2 ** 17 + 5, n - 1];
+  let found = 0;
+  for (const dtype of ['u8', 'i16', 'u32', 'f32', 'i64', 'f64'] as const) {
+    const keys = column(dtype, n, keysOf(dtype, 'uniform', n));
+    const codec = keyCodec(dtype, { descending: true });
+    const bits = [0, dtypeInfo(dtype).width] as const;
+    const u32 = (all: Iterable<number>) => {
+      const array = Uint32Array.from(all);
+      return column('u32', array.length, array);
+    };
+    const range = selection(dtype);
+    const mask = {
+      mask: column(
+        'u8',
+        n,
+        Uint8Array.from({ length: n }, (_, i) => (i % 3) % 2),
+      ),
+    };
+    const offsets = u32([0, 0, 70_000, 70_001, n, n]);
+    await using sorter = await Sorter.open({ device: 'host' });
+    const view = viewOf(keys) as Uint32Array;
+    const sums = newColumn(dtype, n);
+    const chosen = newColumn(dtype, n);
+    const kernels = new HostColumnKernels(undefined);
+    await kernels.scan(keys, sums, 'max', false);
+    const selected = await kernels.run(COMPACT, keys, range, chosen, true);
+    const parted = newColumn(dtype, n);
+    const masked = await kernels.run(COMPACT, keys, mask, parted, true);
+    const { keys: distinct, counts } = await sorter.unique(view, { counts: true, descending: true });
+    const once = column(dtype, distinct.length, distinct as Uint32Array);
+    const k = 1000;
+    const top = await sorter.topKSegments(view, viewOf(offsets) as Uint32Array, k, { largest: true });
+    const segments = { offsets, begins: u32(top.offsets), fromSegment: false };
+    const [best, positions] = [column(dtype, top.keys.length, top.keys), u32(top.indices)];
+    const result = { keys: best, positions, segments, k, codec, bits };
+    const checks: readonly [string, readonly Column[], (by: ColumnVerifier) => Promise<DeferredVerdict>][] = [
+      ['scan', [sums], (by) => by.scan(keys, sums, 'max', false)],
+      ['range', [chosen], (by) => by.compact(keys, range, chosen, true, () => selected())],
+      ['mask', [parted], (by) => by.compact(keys, mask, parted, true, () => masked())],
+      ['reported', [], (by) => by.compact(keys, mask, parted, true, () => masked() + 1)],
+      ['unique', [once, u32([])], (by) => by.unique(keys, once, u32(counts), codec)],
+      ['top', [best, positions], (by) => by.top(keys, result)],
+      ['k', [], (by) => by.top(keys, { ...result, k: k + 1 })],
+    ];
+    for (const [what, columns, check] of checks) {
+      const verdicts = () => Promise.all(verifiers.map(async (by) => (await check(by))()));
+      const compare = async (isRight: boolean, how: string) => {
+        const [reference, addon] = await verdicts();
+        t.is(addon, reference, `${dtype} ${what} ${how}`);
+        if (isRight) t.is(reference, undefined, `${dtype} ${what}`);
+        if (reference !== undefined) found++;
+      };
+      await compare(columns.length > 0, 'as it is');
+      for (const one of columns) {
+        for (const at of places) {
+          if (at >= one.n) continue;
+          await changeKey(undefined, one, at);
+          await compare(false, `changed at ${at}`);
+          await changeKey(undefined, one, at);
+        }
+      }
+    }
+  }
+  t.true(found > 100, `${found} wrong results`);
 });

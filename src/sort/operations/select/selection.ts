@@ -1,9 +1,8 @@
-import { codecWords, keyCodec } from '../../../keys/key-codec.js';
 import { InputError } from '../../../util/errors.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import { columnKernel } from '../../backend/column-kernel.js';
 import type { ColumnSelection } from '../../backend/column-kernels.js';
-import { keysOf } from '../../backend/native-column-kernels.js';
+import { selectionArguments } from '../../backend/native-column-kernels.js';
 import type { ArrayStore, Keys } from '../../calls/array-store.js';
 import type { Call } from '../../calls/call.js';
 import { hostCompact } from '../../host/host-select.js';
@@ -36,8 +35,6 @@ export async function bindSelection(call: Call, selection: ColumnSelection): Pro
   return 'mask' in selection ? { mask: await call.bindInput(selection.mask) } : selection;
 }
 
-const ALL_BITS = 2n ** 64n - 1n;
-
 /**
  * Copies the selected keys in input order, followed with `rest` by the others. `to` is a column of as many keys as
  * `keys`, and not the same.
@@ -53,12 +50,9 @@ export const COMPACT = columnKernel({
   native: {
     extent: (keys, selection, to) => [keys.n, keys, to, ...('mask' in selection ? [selection.mask] : [])],
     run: async (onThreads, keys, selection, to, rest) => {
-      const mask = 'mask' in selection ? wordsOf(selection.mask) : undefined;
-      const { low, high, not } = 'mask' in selection ? { low: 0n, high: 0n, not: false } : selection;
       const count = new BigUint64Array(1);
-      const codec = codecWords(keyCodec(keys.dtype), ALL_BITS);
-      const by = [mask, codec, BigUint64Array.of(low, high), not];
-      await onThreads('hostCompactAsync', keys.n, ...keysOf(keys), ...by, rest, wordsOf(to), count);
+      const by = selectionArguments(keys, selection);
+      await onThreads('hostCompactAsync', keys.n, ...by, rest, wordsOf(to), count);
       return () => Number(count[0]);
     },
   },
