@@ -44,7 +44,7 @@ export function splitCsv(
   { begins, ends, lines, firsts, fieldEnds }: RecordArrays,
 ): void {
   const to = [begins, ends, lines, firsts, fieldEnds];
-  native().hostCsvSplit(bytes, delimiter, comment ?? NO_COMMENT, width, state, ...to);
+  native().hostCsvSplit(hostThreads(), bytes, delimiter, comment ?? NO_COMMENT, width, state, ...to);
 }
 
 /**
@@ -104,7 +104,8 @@ export function splitJson(
   { begins, ends, lines, firsts, columns, valueBegins, valueEnds }: JsonArrays,
 ): void {
   const to = [begins, ends, lines, firsts, columns, valueBegins, valueEnds];
-  native().hostJsonSplit(bytes, names.bytes, names.ends, names.columns, isOfObjects, state, ...to);
+  const known = [names.bytes, names.ends, names.columns];
+  native().hostJsonSplit(hostThreads(), bytes, ...known, isOfObjects, state, ...to);
 }
 
 /**
@@ -298,4 +299,23 @@ export function gatherStrings(
     used,
   ) as number;
   return { strings, bytes: used[0] as number };
+}
+
+/** A Snappy block, and the number of bytes that it contains. */
+export type SnappyBlock = readonly [block: Uint8Array, bytes: number];
+
+/**
+ * Decompresses Snappy blocks.
+ *
+ * @returns undefined when a block is damaged or has another number of bytes
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function decompressSnappy(blocks: readonly SnappyBlock[]): Uint8Array[] | undefined {
+  const contents = blocks.map(([, bytes]) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer));
+  const isValid = native().hostSnappy(
+    hostThreads(),
+    blocks.map(([block]) => block),
+    contents,
+  ) as boolean;
+  return isValid ? contents : undefined;
 }

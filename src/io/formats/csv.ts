@@ -21,8 +21,8 @@ const formatOf = (kind: SubprocessKind): KeyFormat => ({
   },
 });
 
-/** Text with comma-separated columns, or with another delimiter. DuckDB writes the keys. */
+/** Text with comma-separated columns, or with another delimiter. DuckDB writes the keys, unless they are few. */
 export const csv: KeyFormat = formatOf({ id: 'csv', format: 'csv', isText: true });
 
-/** Text with tab-separated columns. DuckDB writes the keys. */
+/** Text with tab-separated columns. DuckDB writes the keys, unless they are few. */
 export const tsv: KeyFormat = formatOf({ id: 'tsv', format: 'csv', isText: true, delimiter: '\t' });

@@ -1,15 +1,22 @@
 #ifndef CLSORT_NATIVE_HOST_CSV_RECORDS_H_
 #define CLSORT_NATIVE_HOST_CSV_RECORDS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
+#include "../thread_pool.h"
 #include "number_text.h"
 
 namespace clsort::host {
 
 /** Forms of values, with the numbers that src/io/formats/text/values.ts gives them. */
 enum Form : uint8_t { kMissing, kBare, kQuoted, kEscaped, kNested };
+
+/** State of a splitter, which JavaScript passes as 64-bit floats. */
+struct SplitState {
+  double at, rows, fields, line;
+};
 
 /** The arrays of a `CsvSplitter` of src/io/formats/text/csv-splitter.ts, and their lengths. */
 struct RecordArrays {
@@ -19,12 +26,60 @@ struct RecordArrays {
   int32_t* firsts;
   int32_t* field_ends;
   size_t records, fields;
+
+  /** Returns the arrays for the records of the first half of a text. Their last start of fields is not that of the others. */
+  RecordArrays Lower() const {
+    return {begins, ends, lines, firsts, field_ends, std::max<size_t>(records / 2, 1) - 1, fields / 2};
+  }
+  RecordArrays Upper() const {
+    const size_t r = records / 2, f = fields / 2;
+    return {begins + r, ends + r, lines + r, firsts + r, field_ends + f, records - r, fields - f};
+  }
+  /** Copies the first n values of other arrays to index `at`. */
+  void CopyValues(const RecordArrays& from, size_t n, size_t at) const {
+    std::copy_n(from.field_ends, n, field_ends + at);
+  }
 };
 
-/** State of a splitter, which JavaScript passes as 64-bit floats. */
-struct SplitState {
-  double at, rows, fields, line;
-};
+/** Text of which each half is worth a thread. */
+constexpr size_t kTextForTwo = size_t{1} << 18;
+
+/**
+ * Splits a text in two halves at the end of a line, on two threads. `split(text, to, state)` splits a part; each line end
+ * must end a row.
+ */
+template <typename Arrays, typename Split>
+void SplitInTwo(Environment& environment, unsigned threads, Text text, const Arrays& to, SplitState* state,
+                const Split& split) {
+  const auto at = static_cast<size_t>(state->at), rows = static_cast<size_t>(state->rows);
+  const char* const half = text.begin + at + (text.size() - at) / 2;
+  const auto* const found = static_cast<const char*>(std::memchr(half, '\n', static_cast<size_t>(text.end - half)));
+  const Arrays lower = to.Lower(), upper = to.Upper();
+  const bool is_empty = state->rows == 0 && state->fields == 0;
+  if (threads < 2 || !is_empty || text.size() - at < kTextForTwo || !found) return split(text, to, state);
+  const double middle = static_cast<double>(found + 1 - text.begin);
+  SplitState states[] = {*state, {middle, 0, 0, 0}};
+  ParallelFor(environment, threads, 2, [&](size_t i) {
+    if (i == 0)
+      split(Text{text.begin, found + 1}, lower, &states[0]);
+    else
+      split(text, upper, &states[1]);
+  });
+  *state = states[0];
+  if (state->at != middle) return;
+  const auto first = static_cast<size_t>(state->rows), values = static_cast<size_t>(state->fields);
+  const auto n = static_cast<size_t>(states[1].rows), more = static_cast<size_t>(states[1].fields);
+  std::copy_n(upper.begins, n, to.begins + first);
+  std::copy_n(upper.ends, n, to.ends + first);
+  to.CopyValues(upper, more, values);
+  for (size_t i = 0; i < n; i++) {
+    to.lines[first + i] = upper.lines[i] + state->line;
+    to.firsts[first + i] = upper.firsts[i] + static_cast<int32_t>(values);
+  }
+  to.firsts[first + n] = static_cast<int32_t>(values + more);
+  *state = {states[1].at, static_cast<double>(first + n), static_cast<double>(values + more),
+            state->line + states[1].line};
+}
 
 /** Records as a `CsvSplitter` splits them. */
 class RecordSplitter {

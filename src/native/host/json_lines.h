@@ -152,6 +152,21 @@ struct JsonArrays {
   int32_t* firsts;
   int32_t *columns, *value_begins, *value_ends;
   size_t rows, values;
+
+  JsonArrays Lower() const {
+    return {begins,    ends, lines, firsts, columns, value_begins, value_ends, std::max<size_t>(rows / 2, 1) - 1,
+            values / 2};
+  }
+  JsonArrays Upper() const {
+    const size_t r = rows / 2, v = values / 2;
+    return {begins + r,       ends + r,       lines + r, firsts + r, columns + v,
+            value_begins + v, value_ends + v, rows - r,  values - v};
+  }
+  void CopyValues(const JsonArrays& from, size_t n, size_t at) const {
+    std::copy_n(from.columns, n, columns + at);
+    std::copy_n(from.value_begins, n, value_begins + at);
+    std::copy_n(from.value_ends, n, value_ends + at);
+  }
 };
 
 /** Splits JSON lines as `JsonLines` does. */

@@ -7,6 +7,7 @@
 #include "json_lines.h"
 #include "key_bytes.h"
 #include "slices.h"
+#include "snappy.h"
 
 namespace clsort {
 
@@ -64,23 +65,29 @@ bool IsWithin(const SplitState& state, Text text, size_t rows, size_t fields) {
   return within(state.at, text.size()) && within(state.rows, rows) && within(state.fields, fields) && state.line >= 0;
 }
 
-/** Arguments: text, delimiter, first byte of comments or 256, width, state, and the arrays of the splitter. */
+/** Arguments: threads, text, delimiter, first byte of comments or 256, width, state, and the arrays of the splitter. */
 NAN_METHOD(HostCsvSplit) {
   Call call(info, "hostCsvSplit");
-  const Text text = ReadText(call, call[0]), delimiter = ReadText(call, call[1]);
-  const cl_uint comment = call.Uint(2);
-  const size_t width = call.Size(3);
-  const auto state = ReadSpan<SplitState>(call, call[4], 1);
-  const auto begins = ReadSpan<int32_t>(call, call[5], 0), ends = ReadSpan<int32_t>(call, call[6], begins.n);
-  const auto lines = ReadSpan<double>(call, call[7], begins.n);
-  const auto firsts = ReadSpan<int32_t>(call, call[8], begins.n + 1), fields = ReadSpan<int32_t>(call, call[9], 0);
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]), delimiter = ReadText(call, call[2]);
+  const cl_uint comment = call.Uint(3);
+  const size_t width = call.Size(4);
+  const auto state = ReadSpan<SplitState>(call, call[5], 1);
+  const auto begins = ReadSpan<int32_t>(call, call[6], 0), ends = ReadSpan<int32_t>(call, call[7], begins.n);
+  const auto lines = ReadSpan<double>(call, call[8], begins.n);
+  const auto firsts = ReadSpan<int32_t>(call, call[9], begins.n + 1), fields = ReadSpan<int32_t>(call, call[10], 0);
   if (!call.ok()) return;
   SplitState now = *state.data;
   if (width == 0 || !IsWithin(now, text, begins.n, fields.n)) {
     return (void)call.Fail(CL_INVALID_VALUE, "expected a state within the text and the arrays");
   }
   const RecordArrays to{begins.data, ends.data, lines.data, firsts.data, fields.data, begins.n, fields.n};
-  RecordSplitter(text, delimiter, comment > UINT8_MAX ? -1 : static_cast<int>(comment), width, to).Split(&now);
+  const auto split = [&](Text part, const RecordArrays& into, SplitState* of) {
+    RecordSplitter(part, delimiter, comment > UINT8_MAX ? -1 : static_cast<int>(comment), width, into).Split(of);
+  };
+  // A line end in quotes ends no record.
+  const bool has_quotes = std::memchr(text.begin, '"', text.size()) != nullptr;
+  SplitInTwo(call.environment(), has_quotes ? 1 : threads, text, to, &now, split);
   *state.data = now;
 }
 
@@ -118,22 +125,23 @@ NAN_METHOD(HostCsvColumn) {
 }
 
 /**
- * Arguments: text, names, their ends and columns, whether lines are objects, state, and the arrays: starts, ends and lines
- * of rows, first values, and columns, starts and ends of values.
+ * Arguments: threads, text, names, their ends and columns, whether lines are objects, state, and the arrays: starts, ends
+ * and lines of rows, first values, and columns, starts and ends of values.
  */
 NAN_METHOD(HostJsonSplit) {
   Call call(info, "hostJsonSplit");
-  const Text text = ReadText(call, call[0]), names = ReadText(call, call[1]);
-  const auto name_ends = ReadSpan<const int32_t>(call, call[2], 0);
-  const auto name_columns = ReadSpan<const int32_t>(call, call[3], name_ends.n);
-  const bool objects = call.Bool(4);
-  const auto state = ReadSpan<SplitState>(call, call[5], 1);
-  const auto begins = ReadSpan<int32_t>(call, call[6], 0), ends = ReadSpan<int32_t>(call, call[7], begins.n);
-  const auto lines = ReadSpan<double>(call, call[8], begins.n);
-  const auto firsts = ReadSpan<int32_t>(call, call[9], begins.n + 1);
-  const auto columns = ReadSpan<int32_t>(call, call[10], 0);
-  const auto value_begins = ReadSpan<int32_t>(call, call[11], columns.n),
-             value_ends = ReadSpan<int32_t>(call, call[12], columns.n);
+  const unsigned threads = call.Threads(0);
+  const Text text = ReadText(call, call[1]), names = ReadText(call, call[2]);
+  const auto name_ends = ReadSpan<const int32_t>(call, call[3], 0);
+  const auto name_columns = ReadSpan<const int32_t>(call, call[4], name_ends.n);
+  const bool objects = call.Bool(5);
+  const auto state = ReadSpan<SplitState>(call, call[6], 1);
+  const auto begins = ReadSpan<int32_t>(call, call[7], 0), ends = ReadSpan<int32_t>(call, call[8], begins.n);
+  const auto lines = ReadSpan<double>(call, call[9], begins.n);
+  const auto firsts = ReadSpan<int32_t>(call, call[10], begins.n + 1);
+  const auto columns = ReadSpan<int32_t>(call, call[11], 0);
+  const auto value_begins = ReadSpan<int32_t>(call, call[12], columns.n),
+             value_ends = ReadSpan<int32_t>(call, call[13], columns.n);
   if (!call.ok()) return;
   SplitState now = *state.data;
   const JsonNames known{names, name_ends.data, name_columns.data, name_ends.n};
@@ -142,7 +150,9 @@ NAN_METHOD(HostJsonSplit) {
   }
   const JsonArrays to{begins.data,       ends.data,       lines.data, firsts.data, columns.data,
                       value_begins.data, value_ends.data, begins.n,   columns.n};
-  JsonLineSplitter(text, known, objects, to).Split(&now);
+  SplitInTwo(call.environment(), threads, text, to, &now, [&](Text part, const JsonArrays& into, SplitState* of) {
+    JsonLineSplitter(part, known, objects, into).Split(of);
+  });
   *state.data = now;
 }
 
@@ -430,6 +440,30 @@ NAN_METHOD(HostGatherStrings) {
   call.Return(Nan::New(static_cast<double>(count)));
 }
 
+/**
+ * Arguments: threads, arrays of Snappy blocks and of the memory of their contents. Returns whether all blocks are valid and
+ * have as many bytes as their memory.
+ */
+NAN_METHOD(HostSnappy) {
+  Call call(info, "hostSnappy");
+  const unsigned threads = call.Threads(0);
+  const auto from = call.Elements(1), to = call.Elements(2);
+  if (!call.ok()) return;
+  if (from.size() != to.size()) return (void)call.Fail(CL_INVALID_VALUE, "expected memory for each block");
+  std::vector<Text> blocks;
+  std::vector<Span<char>> contents;
+  for (size_t i = 0; i < from.size(); i++) {
+    blocks.push_back(ReadText(call, from[i]));
+    contents.push_back(ReadSpan<char>(call, to[i], 0));
+    if (!call.ok()) return;
+  }
+  std::atomic<bool> valid{true};
+  ParallelFor(call.environment(), threads, blocks.size(), [&](size_t i) {
+    if (valid && !SnappyBlock(blocks[i]).Decompress(contents[i].data, contents[i].n)) valid = false;
+  });
+  call.Return(Nan::New(valid.load()));
+}
+
 }  // namespace
 
 void ExportHostTables(Exports& exports) {
@@ -442,6 +476,7 @@ void ExportHostTables(Exports& exports) {
   exports.Set<HostCopyRanges>("hostCopyRanges");
   exports.Set<HostStringWords>("hostStringWords");
   exports.Set<HostGatherStrings>("hostGatherStrings");
+  exports.Set<HostSnappy>("hostSnappy");
 }
 
 }  // namespace clsort

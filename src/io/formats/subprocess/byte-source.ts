@@ -1,4 +1,4 @@
-/** Random-access byte sources: the file of the subprocess, or memory. Runs in the subprocess. */
+/** Random-access byte sources: a file or memory. */
 import { fstatSync, readSync } from 'node:fs';
 import { FormatError } from '../../../util/errors.js';
 import { FD } from './protocol.js';
@@ -13,13 +13,13 @@ export interface ByteSource {
   bytes(position: number, length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** Returns a source for the file of the subprocess. */
-export const fileSource = (): ByteSource => ({
-  size: fstatSync(FD.file).size,
+/** Returns a source for an open file; default that of the subprocess. */
+export const fileSource = (fd: number = FD.file): ByteSource => ({
+  size: fstatSync(fd).size,
   bytes(position, length) {
     const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer); // not cleared, since it is filled
     for (let at = 0; at < length; ) {
-      const read = readSync(FD.file, bytes, at, length - at, position + at);
+      const read = readSync(fd, bytes, at, length - at, position + at);
       if (read === 0) throw new FormatError('it was truncated while it was read');
       at += read;
     }

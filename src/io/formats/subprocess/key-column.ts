@@ -2,7 +2,7 @@
 import { DTYPES, dtypeInfo } from '../../../keys/dtype.js';
 import { FormatError } from '../../../util/errors.js';
 import type { Output } from '../../streams/output.js';
-import type { Source } from '../../streams/raw.js';
+import { assertNotAborted, type Source } from '../../streams/raw.js';
 import type {
   FirstKeys,
   FirstKeysRequest,
@@ -12,11 +12,15 @@ import type {
   ReadRequest,
   WriteOptions,
 } from '../key-file.js';
-import { BATCH_ROWS } from './protocol.js';
+import { isShortCsv, shortCsvWriter } from '../text/number-csv.js';
+import { fileSource } from './byte-source.js';
+import { BATCH_ROWS, type Batch, type FirstKeysMessage } from './protocol.js';
 import { type SelectedColumn, selectColumn } from './select-column.js';
 import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
 import { openTableFile, type TableFile } from './table-file.js';
-import { createTable } from './table-writer.js';
+import { compressionOf, createTable } from './table-writer.js';
+import { NumericColumn } from './tables/numeric-column.js';
+import { firstKeyBatches } from './tables/record-batches.js';
 
 /** Default name of the key column. */
 const COLUMN = 'key';
@@ -24,13 +28,68 @@ const COLUMN = 'key';
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Opens a file that a subprocess reads.
+ * Opens a column of a file that a subprocess reads. This process searches simple numeric columns of Parquet files for
+ * their first keys, because a subprocess takes longer to start.
  *
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  * @throws UsageError when the column does not exist, or none is named in a table of several columns
  * @throws the errors of `openTableFile`
  */
 export async function openKeyColumn(
+  kind: BinaryKind,
+  source: Source,
+  request: ReadRequest,
+): Promise<KeyReader> {
+  const here = kind.format === 'parquet' ? await numericColumn(source, request) : undefined;
+  if (!here) return openInSubprocess(kind, source, request);
+  const { name } = source;
+  const { dtype, rows: n } = here;
+  let started: Promise<KeyReader> | undefined;
+  const subprocess = (): Promise<KeyReader> => {
+    started ??= openInSubprocess(kind, source, request);
+    return started;
+  };
+  return {
+    ...{ name, format: kind.id, dtype, n, shape: [n], column: here.name, plainAt: undefined },
+    async *pieces() {
+      yield* (await subprocess()).pieces();
+    },
+    async first(wanted) {
+      const table = { name, batches: (message: FirstKeysMessage) => firstKeyBatches(here, message) };
+      try {
+        return await firstKeysOf(table, { index: 0, dtype }, wanted);
+      } catch (error) {
+        assertNotAborted(request.signal);
+        const reader = await subprocess();
+        if (!(error instanceof FormatError) || !reader.first) throw error;
+        return reader.first(wanted);
+      }
+    },
+    close: async () => (await started?.catch(() => undefined))?.close(),
+  };
+}
+
+/** Returns a column that this process can decode; undefined if the subprocess has to, or reports what is wrong. */
+async function numericColumn(
+  { fd }: Source,
+  { column, dtype }: ReadRequest,
+): Promise<NumericColumn | undefined> {
+  if (fd === undefined) return undefined;
+  try {
+    const found = await NumericColumn.open(fileSource(fd), (names) => {
+      const named = typeof column === 'string' ? names.indexOf(column) : -1;
+      if (named >= 0) return named;
+      if (column === undefined) return names.length === 1 ? 0 : -1;
+      return /^\d+$/.test(`${column}`) ? Number(column) : -1;
+    });
+    return dtype === undefined || dtype === found?.dtype ? found : undefined;
+  } catch (error) {
+    if (error instanceof FormatError) return undefined;
+    throw error;
+  }
+}
+
+async function openInSubprocess(
   kind: BinaryKind,
   source: Source,
   { column, dtype, signal }: ReadRequest,
@@ -81,7 +140,7 @@ async function* piecesOf(table: TableFile, { index, dtype }: SelectedColumn): As
 }
 
 async function firstKeysOf(
-  table: TableFile,
+  table: Pick<TableFile, 'name'> & { batches(wanted: FirstKeysMessage): AsyncIterable<Batch> },
   { index }: SelectedColumn,
   { count: head, ...order }: FirstKeysRequest,
 ): Promise<FirstKeys> {
@@ -114,16 +173,21 @@ function nullKeys(name: string, nulls: number, first: number): FormatError {
 }
 
 /**
- * Opens an output for keys that a subprocess writes.
+ * Opens an output for keys that a subprocess writes, or this process if they are few and CSV.
  *
  * @throws the errors of `createTable`
  */
 export async function createKeyColumn(
   kind: SubprocessKind,
   output: Output,
-  { dtype, column = COLUMN }: KeyFacts,
+  { dtype, n, shape, column = COLUMN }: KeyFacts,
   options: WriteOptions,
 ): Promise<KeyWriter> {
+  const { delimiter = kind.delimiter ?? ',' } = options;
+  const isPlain = kind.format === 'csv' && !compressionOf(output.name);
+  if (isPlain && isShortCsv({ dtype, n, shape, column }, delimiter)) {
+    return shortCsvWriter(output, { dtype, column }, options);
+  }
   const fields = [{ name: column, type: { is: dtype }, isRequired: true }] as const;
   const table = await createTable(kind, output, { layout: 'columns', fields }, options);
   const { bytes } = dtypeInfo(dtype);

@@ -11,7 +11,8 @@ import type { BinaryKind, SubprocessKind } from './subprocess-kind.js';
 /** Compression of a text by its file extension. */
 const COMPRESSIONS: Readonly<Record<string, Compression>> = { gz: 'gzip', zst: 'zstd' };
 
-const compressionOf = (name: string): Compression | undefined =>
+/** Returns the compression of a text by the name of its file. */
+export const compressionOf = (name: string): Compression | undefined =>
   COMPRESSIONS[name.slice(name.lastIndexOf('.') + 1).toLowerCase()];
 
 /** The content to write, except rows. */

@@ -245,7 +245,25 @@ test('tables of several windows have the same result and the same errors with an
   writeFileSync(path('large.ndjson'), `${objects.join('\n')}\n`);
   objects[50_000] = '{"a": 1, "a": 2}';
   writeFileSync(path('twice.ndjson'), objects.join('\n'));
+  // A text without quotes is split by two threads.
+  const ends = ['\n', '\r\n', '\n\n', '\n\r\n', '\n#,\n'];
+  const plain = Array.from({ length: 120_000 }, (_, i) => {
+    const end = i % 50 === 0 ? ends[random.u32() % ends.length] : '\n';
+    return `${random.u32() % 1000},${random.u32()},${'x'.repeat(random.u32() % 60)}${end}`;
+  });
+  writeFileSync(path('plain.csv'), `a,b,c\n${plain.join('')}`);
+  for (const i of [30_000, 60_001, 90_002]) plain[i] = '1,2\n';
+  writeFileSync(path('plain-ragged.csv'), `a,b,c\n${plain.join('')}7,8,last`);
+  objects[50_000] = '';
+  objects[20_000] = ' ';
+  writeFileSync(path('blank.ndjson'), objects.join('\r\n'));
   for (const args of [
+    ['plain.csv', '--by', 'a,b:desc', '--comment', '#'],
+    ['plain.csv', '--by', 'b', '--verify'],
+    ['plain-ragged.csv', '--by', 'b,c', '--comment', '#'],
+    ['plain-ragged.csv', '--by', 'b,c', '--comment', '#', '--ragged', 'fill'],
+    ['plain-ragged.csv', '--by', 'c', '--comment', '#', '--ragged', 'skip', '--head', '5000'],
+    ['blank.ndjson', '--by', 'b,a'],
     ['large.csv', '--by', 'a,b:desc'],
     ['large.ndjson', '--by', 'a,b:desc'],
     ['large.ndjson', '--by', 'd,a', '--columns', 'a,c'],

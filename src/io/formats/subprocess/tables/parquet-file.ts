@@ -8,7 +8,6 @@ import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
 import { BATCH_ROWS, type FoundField } from '../protocol.js';
 import { ParquetFooter, type RowGroup } from './parquet-footer.js';
 import { parquetField, prepareSchema } from './parquet-schema.js';
-import type { LeafStatistics } from './parquet-statistics.js';
 
 type Stream<T> = ReadableStream<T>;
 
@@ -189,9 +188,9 @@ export class ParquetTable {
     }
   }
 
-  /** Returns the statistics of a column that is not nested in a row group. */
-  statistics(group: RowGroup, column: number): LeafStatistics {
-    return group.statistics(this.#leaves[column] as number);
+  /** Returns the index of the first leaf of a column. */
+  leafOf(column: number): number {
+    return this.#leaves[column] as number;
   }
 
   /**

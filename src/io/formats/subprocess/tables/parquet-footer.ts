@@ -22,6 +22,7 @@ const FILE = { schema: 2, rows: 3, rowGroups: 4, keyValues: 5, orders: 7 } as co
 const ELEMENT = {
   type: 1,
   bytes: 2,
+  repetition: 3,
   name: 4,
   children: 5,
   converted: 6,
@@ -30,8 +31,20 @@ const ELEMENT = {
   logical: 10,
 } as const;
 const GROUP = { columns: 1, rows: 3 } as const;
-const CHUNK = { metadata: 3, offsetIndex: 4, columnIndexLength: 7 } as const;
-const COLUMN = { type: 1, statistics: 12 } as const;
+const CHUNK = { path: 1, metadata: 3, offsetIndex: 4, columnIndexLength: 7 } as const;
+const COLUMN = {
+  type: 1,
+  encodings: 2,
+  path: 3,
+  codec: 4,
+  values: 5,
+  bytes: 7,
+  dataAt: 9,
+  dictionaryAt: 11,
+  statistics: 12,
+} as const;
+/** The repetition of columns that have a value in each row. */
+const REQUIRED = 0;
 /** The older minimum and maximum are left out: they were compared as signed bytes. */
 const STATISTICS = { nulls: 3, max: 5, min: 6 } as const;
 /** The only order of columns so far: that of their type. */
@@ -103,12 +116,12 @@ const i32 = (number: number | undefined): ThriftValue => ({
 });
 const binary = (text: string): ThriftValue => ({ type: THRIFT.binary, bytes: Buffer.from(text) });
 
-function numberAt(struct: Struct, id: number): number | undefined {
+export function numberAt(struct: Struct, id: number): number | undefined {
   const value = struct.get(id);
   return value && 'number' in value ? Number(value.number) : undefined;
 }
 
-function structAt(struct: Struct | undefined, id: number): Struct | undefined {
+export function structAt(struct: Struct | undefined, id: number): Struct | undefined {
   const value = struct?.get(id);
   return value && 'fields' in value ? value.fields : undefined;
 }
@@ -142,6 +155,8 @@ export interface Leaf {
   readonly bytes: number;
   /** Logical type, such as 'TIMESTAMP(NANOS, UTC)'; undefined if there is none. */
   readonly logical: string | undefined;
+  /** Whether each row has a value. */
+  readonly isRequired: boolean;
   readonly element: Struct;
 }
 
@@ -150,9 +165,24 @@ export interface ParquetColumn {
   readonly leaves: readonly Leaf[];
 }
 
+/** The values of a leaf column in a row group. */
+export interface ColumnChunk {
+  /** Place in the file. */
+  readonly begin: number;
+  readonly bytes: number;
+  readonly values: number;
+  /** Numbers of the codec and of the encodings. */
+  readonly codec: number;
+  readonly encodings: readonly number[];
+  /** Length of the path of the column in the schema. */
+  readonly depth: number;
+}
+
 /** A row group. */
 export interface RowGroup {
   readonly rows: number;
+  /** Returns a leaf column, by its index among the leaves; undefined if it is in another file. */
+  chunk(leaf: number): ColumnChunk | undefined;
   /** Returns the statistics of a leaf column, by its index among the leaves. */
   statistics(leaf: number): LeafStatistics;
 }
@@ -161,7 +191,9 @@ export interface RowGroup {
 function leafOf(element: Struct, logical: string | undefined, group: string | undefined): Leaf {
   const physical = PHYSICAL[numberAt(element, ELEMENT.type) ?? -1];
   if (!physical) throw new FormatError('a column has an unknown physical type');
-  return { element, physical, bytes: numberAt(element, ELEMENT.bytes) ?? 0, logical: group ?? logical };
+  const isRequired = numberAt(element, ELEMENT.repetition) === REQUIRED;
+  const bytes = numberAt(element, ELEMENT.bytes) ?? 0;
+  return { element, physical, bytes, logical: group ?? logical, isRequired };
 }
 
 function logicalOf(element: Struct): string | undefined {
@@ -177,6 +209,24 @@ function logicalOf(element: Struct): string | undefined {
   const [unit] = [...(structAt(of, TIME.unit)?.keys() ?? [])].map((id) => UNITS[id]);
   return `${name}(${unit}${of.get(TIME.isUtc)?.type === THRIFT.true ? ', UTC' : ''})`;
 }
+
+function chunkOf(chunk: Struct | undefined): ColumnChunk | undefined {
+  const column = structAt(chunk, CHUNK.metadata);
+  if (!column || chunk?.has(CHUNK.path)) return undefined;
+  const of = (id: number): number => numberAt(column, id) ?? Number.NaN;
+  const [encodings, path] = [column.get(COLUMN.encodings), column.get(COLUMN.path)];
+  return {
+    begin: Math.min(of(COLUMN.dataAt), numberAt(column, COLUMN.dictionaryAt) || of(COLUMN.dataAt)),
+    bytes: of(COLUMN.bytes),
+    values: of(COLUMN.values),
+    codec: of(COLUMN.codec),
+    encodings: itemsOf(encodings).map((item) => ('number' in item ? Number(item.number) : -1)),
+    depth: itemsOf(path).length,
+  };
+}
+
+const itemsOf = (value: ThriftValue | undefined): readonly ThriftValue[] =>
+  value && 'items' in value ? value.items : [];
 
 /** The metadata of a file. */
 export class ParquetFooter {
@@ -263,7 +313,7 @@ export class ParquetFooter {
           isOrderDeclared: orders[leaf]?.has(TYPE_ORDER) ?? false,
         };
       };
-      return { rows, statistics };
+      return { rows, statistics, chunk: (leaf) => chunkOf(chunks[leaf]) };
     });
   }
 

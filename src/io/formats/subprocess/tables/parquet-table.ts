@@ -1,11 +1,12 @@
 /** Reads Parquet files. Runs in the subprocess. */
 import { FormatError } from '../../../../util/errors.js';
+import { fileSource } from '../byte-source.js';
 import type { Batch, ColumnsMessage, TableSource, WantedBatches, WantedKey } from '../protocol.js';
 import { columnBatches } from './arrow-columns.js';
 import { arrowRecords } from './arrow-records.js';
+import { NumericColumn } from './numeric-column.js';
 import { ParquetTable, type RowRange } from './parquet-file.js';
-import type { RowGroup } from './parquet-footer.js';
-import { firstCode } from './parquet-statistics.js';
+import { type PlacedGroup, placedGroups, searchedGroups } from './parquet-groups.js';
 import {
   type NumberedRecord,
   numbered,
@@ -34,13 +35,6 @@ async function* numericColumns(table: ParquetTable, { columns }: ColumnsMessage)
   }
 }
 
-/** A row group with its place in the file. */
-interface PlacedGroup {
-  readonly index: number;
-  readonly firstRow: number;
-  readonly group: RowGroup;
-}
-
 class ParquetSource implements RecordSource {
   readonly rows: number;
   readonly #table: ParquetTable;
@@ -49,34 +43,34 @@ class ParquetSource implements RecordSource {
   constructor(table: ParquetTable) {
     this.#table = table;
     this.rows = table.rows;
-    let firstRow = 0;
-    this.#groups = table.rowGroups.map((group, index) => {
-      firstRow += group.rows;
-      return { index, group, firstRow: firstRow - group.rows };
-    });
+    this.#groups = placedGroups(table.rowGroups);
   }
 
   all(columns: readonly number[]): AsyncGenerator<NumberedRecord> {
     return this.#records(columns, {}, 0);
   }
 
-  /** Reads row groups in the order of their bounds, so that the first rows are found early. */
-  async *search({
-    keys,
-    first,
-    trustsStatistics = false,
-    countsNulls,
-  }: Search): AsyncGenerator<NumberedRecord> {
-    const [key] = keys as [WantedKey];
-    const type = this.#table.fields[key.index]?.type;
-    const bounded = this.#groups.map((place) => {
-      const statistics = this.#table.statistics(place.group, key.index);
-      const isBounded = trustsStatistics && type && !(countsNulls && statistics.nulls !== 0);
-      return { ...place, bound: (isBounded && firstCode(statistics, type, key)) || NO_BOUND };
-    });
-    const columns = keys.map(({ index }) => index);
-    for (const { bound, ...place } of bounded.sort((a, b) => Buffer.compare(a.bound, b.bound))) {
-      if (first.mayContain(bound, place.firstRow)) yield* this.#group(columns, place, 0, place.group.rows);
+  async *search(search: Search): AsyncGenerator<NumberedRecord> {
+    const { keys } = search;
+    const [{ index }] = keys as [WantedKey];
+    const type = this.#table.fields[index]?.type;
+    const done = new Set<number>();
+    try {
+      const numbers = keys.length === 1 ? await NumericColumn.open(fileSource(), () => index) : undefined;
+      if (numbers && numbers.dtype === type?.is) {
+        for await (const record of numbers.search(search)) {
+          if (record.rows > 0) done.add(record.firstRow);
+          yield record;
+        }
+        return;
+      }
+    } catch (error) {
+      if (!(error instanceof FormatError)) throw error; // the package decodes the rest, or reports what is wrong
+    }
+    const columns = keys.map((key) => key.index);
+    const facts = { leaf: this.#table.leafOf(index), type };
+    for (const place of searchedGroups(this.#groups, facts, search)) {
+      if (!done.has(place.firstRow)) yield* this.#group(columns, place, 0, place.group.rows);
     }
   }
 
@@ -128,6 +122,3 @@ class ParquetSource implements RecordSource {
     }
   }
 }
-
-/** Precedes all codes. */
-const NO_BOUND = new Uint8Array(0);

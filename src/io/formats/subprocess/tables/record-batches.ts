@@ -95,8 +95,8 @@ async function* firstRowBatches(
   if (at < rows.length) throw new FormatError('it was changed while it was read');
 }
 
-async function* firstKeyBatches(
-  source: RecordSource,
+export async function* firstKeyBatches(
+  source: Pick<RecordSource, 'rows' | 'search'>,
   { key, head, ...how }: FirstKeysMessage,
 ): AsyncGenerator<Batch> {
   const first = new FirstRows(head, key);
@@ -120,7 +120,7 @@ async function* firstKeyBatches(
 
 /** Adds all rows to the search. The batches have no rows; they report the progress. */
 async function* searchRows(
-  source: RecordSource,
+  source: Pick<RecordSource, 'rows' | 'search'>,
   search: Search,
   onRecord?: (record: NumberedRecord, cells: Cells) => void,
 ): AsyncGenerator<Batch> {

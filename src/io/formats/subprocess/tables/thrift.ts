@@ -48,6 +48,11 @@ class Decoder {
     this.#bytes = bytes;
   }
 
+  /** Number of bytes decoded so far. */
+  get length(): number {
+    return this.#at;
+  }
+
   #byte(): number {
     const byte = this.#bytes[this.#at++];
     if (byte === undefined) throw damagedMetadata('it ends too early');
@@ -129,6 +134,16 @@ class Decoder {
 
 /** @throws FormatError when the data is damaged */
 export const decodeStruct = (bytes: Uint8Array): Struct => new Decoder(bytes).struct(0);
+
+/**
+ * Decodes the struct at the start of some bytes, and returns its length as well.
+ *
+ * @throws FormatError when the data is damaged
+ */
+export function decodePrefix(bytes: Uint8Array): { readonly fields: Struct; readonly length: number } {
+  const decoder = new Decoder(bytes);
+  return { fields: decoder.struct(0), length: decoder.length };
+}
 
 class Encoder {
   readonly #out = new GrowingBytes(4096);
