@@ -47,6 +47,16 @@ const numpy = execFileSync(values.python, ['-c', 'import numpy; print(numpy.__ve
 const cases = randomCases(count, keys, seed);
 const operations = [];
 const sorter = await Sorter.open({ device: values.device });
+/** Writes the run so far: simulators take hours. */
+function save(file) {
+  const { name = 'host', platform, driver } = sorter.device ?? {};
+  const date = new Date().toISOString().slice(0, 10);
+  const run = { device: name, platform, driver, date, numpy, seed: values.seed, keys, operations };
+  const earlier = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')).runs : [];
+  const runs = [...earlier.filter((one) => one.device !== name || one.platform !== platform), run];
+  writeFileSync(file, `${JSON.stringify({ schema: 'clsort.compare-numpy/1', runs }, null, 1)}\n`);
+}
+
 for (const operation of names) {
   if (!Object.hasOwn(COMPARISONS, operation)) throw new RangeError(`no operation '${operation}'`);
   const expected = numPyResults(values.python, operation, cases);
@@ -55,13 +65,6 @@ for (const operation of names) {
   console.log(`${operation}: ${cases.length} cases, ${faults.length} faults`);
   for (const fault of faults.slice(0, SHOWN)) console.log(`  ${fault}`);
   if (faults.length > 0) process.exitCode = 1;
-}
-if (values.json) {
-  const { name = 'host', platform, driver } = sorter.device ?? {};
-  const date = new Date().toISOString().slice(0, 10);
-  const run = { device: name, platform, driver, date, numpy, seed: values.seed, keys, operations };
-  const earlier = existsSync(values.json) ? JSON.parse(readFileSync(values.json, 'utf8')).runs : [];
-  const runs = [...earlier.filter((one) => one.device !== name || one.platform !== platform), run];
-  writeFileSync(values.json, `${JSON.stringify({ schema: 'clsort.compare-numpy/1', runs }, null, 1)}\n`);
+  if (values.json) save(values.json);
 }
 await sorter.close();

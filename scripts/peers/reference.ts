@@ -129,7 +129,9 @@ const METHODS = ['linear', 'lower', 'higher', 'nearest', 'midpoint'] as const;
 function isSameQuantile(dtype: Dtype, ours: number, theirs: number, rounding = 0): boolean {
   if (Number.isNaN(theirs) || ours === theirs) return true;
   const is64 = dtype === 'u64' || dtype === 'i64';
-  const allowed = is64 ? Math.abs(theirs) * 1e-14 + 4096 : Math.abs(theirs) * Number.EPSILON * rounding;
+  const allowed = is64
+    ? Math.abs(theirs) * 1e-14 + 4096
+    : Math.max(Math.abs(theirs) * Number.EPSILON, Number.MIN_VALUE) * rounding;
   return Math.abs(ours - theirs) <= allowed;
 }
 

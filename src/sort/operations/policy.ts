@@ -60,10 +60,10 @@ export const RANK_DIGIT_BITS = 11;
 export const MAX_PIVOTS = 64;
 
 /**
- * Maximum bytes, for each key, of the table by which `isIn` and set operations find keys on the host engine; with larger
- * tables, sorts and searches take less time. scripts/results/NOTES.md, "Operations beside NumPy".
+ * Maximum bytes, for each key, of the table by which `isIn` and set operations find keys on the host engine; a larger table
+ * takes less time than sorts as well, but too much memory. scripts/results/NOTES.md, "Operations beside NumPy".
  */
-export const MAX_TABLE_BYTES = policy('memberTable', 6, 0);
+export const MAX_TABLE_BYTES = policy('memberTable', 16, 0);
 
 /**
  * Maximum number of arrays that `mergeMany` merges in pairs, by the bits of a key; more are concatenated and sorted. Merges

@@ -21,7 +21,7 @@ const withNumPy = ['python3', '/usr/bin/python3'].find(
 const testOfPeers = where(withNumPy !== undefined, 'no NumPy here', test);
 
 /** Operations that no peer offers in a few calls. */
-const ALONE = new Set(['partition', 'join', 'merge', 'mergeMany-4', 'mergeMany-16', 'reduceByKey']);
+const ALONE = new Set(['partition', 'join', 'merge', 'reduceByKey']);
 /** Operations that use CuPy's lexsort. */
 const BY_LEXSORT = ['lexsort', 'segmentedSort-zipf'];
 
