@@ -100,7 +100,7 @@ export async function runOnVector(
       { text: 'an Arrow vector' },
       {
         type: InputError,
-        advice: `Of the operations, ${Object.keys(OPERATIONS).join(', ')} take vectors; for the others pass vector.toArray()`,
+        advice: `Of the operations, ${Object.keys(OPERATIONS).join(', ')} take vectors; for the others pass vector.toArray() of numbers without nulls`,
       },
     );
   }
