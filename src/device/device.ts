@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import * as cl from '../opencl/index.js';
 import { behaviourOf } from './driver-probe.js';
 import { Buffer, type BufferOptions, BufferPool } from './memory/buffer.js';
@@ -273,9 +274,14 @@ export class Device {
   async #release(): Promise<void> {
     for (const buffer of this.#persistentBuffers.splice(0)) buffer.release();
     this.pool.close();
-    for (const program of await Promise.allSettled(this.#programs.values())) {
-      if (program.status === 'fulfilled') program.value.release();
-    }
+    // Programs that are being compiled are released when the compiler ends, which cannot be stopped.
+    const released = [...this.#programs.values()].map((program) =>
+      program.then(
+        (built) => built.release(),
+        () => undefined,
+      ),
+    );
+    await Promise.race([Promise.all(released), setImmediate()]);
     this.#programs.clear();
     for (const queue of this.#queues) queue.release();
     cl.releaseAsync(this.context);

@@ -2,6 +2,7 @@ import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
+import { UsageError } from '../util/errors.js';
 import { powerAtLeast } from '../util/powers.js';
 import { publishPreparation } from '../util/preparation-channel.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
@@ -76,14 +77,16 @@ export function passesSelfTest(device: Device, name: string, test: () => Promise
 }
 
 async function recordedSelfTest(
-  { info }: Device,
+  device: Device,
   name: string,
   test: () => Promise<boolean>,
 ): Promise<boolean> {
+  const { info } = device;
   const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
   const known = readSelfTestRecord(parts);
   if (known) return known.ok;
   const ok = await publishPreparation('self-test', name, test);
+  if (!ok && device.closed) throw new UsageError('cannot complete a self-test: its device is closed');
   storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
   return ok;
 }

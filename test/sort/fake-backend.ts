@@ -308,6 +308,17 @@ export class FakeBackend implements Backend {
     return this.dueTests.length > 0;
   }
 
+  /** Kinds of calls that ended in the background. */
+  readonly made: string[] = [];
+
+  hasMade(kind: string): boolean {
+    return this.prepared || this.made.includes(kind);
+  }
+
+  recordMade(kind: string): void {
+    this.made.push(kind);
+  }
+
   wasPrepared(): boolean {
     return this.prepared;
   }

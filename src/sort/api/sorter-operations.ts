@@ -10,6 +10,7 @@ import { ArrayStore } from '../calls/array-store.js';
 import { callChannel, publishCall } from '../calls/call-channel.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
 import { type BreakEvenHost, Calls } from '../calls/calls.js';
+import { FirstCalls } from '../calls/first-calls.js';
 import { type ArrowVector, isVector } from '../model/arrow-vector.js';
 import type { DeviceArray } from '../model/device-array.js';
 import {
@@ -75,8 +76,8 @@ export class SorterOperations implements AsyncDisposable {
         d: unknown,
       ): unknown {
         if (isVector(a)) return onVector(this, name, [a, b, c, d]);
-        if (!callChannel.hasSubscribers) return run(this.#context, a, b, c, d);
-        return this.#publish(name, () => run(this.#context, a, b, c, d) as Promise<unknown>);
+        if (!callChannel.hasSubscribers) return this.#run(name, run, a, b, c, d);
+        return this.#publish(name, () => this.#run(name, run, a, b, c, d) as Promise<unknown>);
       };
       Object.defineProperty(value, 'name', { value: name });
       const property = { value, writable: true, configurable: true };
@@ -88,6 +89,8 @@ export class SorterOperations implements AsyncDisposable {
   readonly #session: Session;
   readonly #scheduler = new CallScheduler();
   readonly #calls: Calls;
+  /** Only under `auto` with a device. */
+  readonly #firstCalls: FirstCalls | undefined;
   readonly #arrays: ArrayStore;
   readonly #context: OperationContext;
   readonly #group: DeviceGroup | undefined;
@@ -112,6 +115,7 @@ export class SorterOperations implements AsyncDisposable {
     this.#group = group;
     this.#onWarning = onWarning;
     this.#calls = new Calls(session, few, this.#scheduler, onWarning, group);
+    if (few) this.#firstCalls = new FirstCalls(session, this.#calls);
     this.#arrays = new ArrayStore(session, this.#scheduler);
     this.#context = {
       session,
@@ -121,6 +125,12 @@ export class SorterOperations implements AsyncDisposable {
       shardedArrays: () => this.#shardedArrays,
       partPool: this.#partPool,
     };
+  }
+
+  #run(name: string, run: AnyMethod, a: unknown, b: unknown, c: unknown, d: unknown): unknown {
+    const first = this.#firstCalls;
+    if (!first) return run(this.#context, a, b, c, d);
+    return first.run(name, [a, b, c, d], (args) => run(this.#context, ...args));
   }
 
   /** Runs a call and publishes its message. Other calls may take the returned promise as an input. */
@@ -346,7 +356,8 @@ export class SorterOperations implements AsyncDisposable {
   }
 
   /**
-   * Waits for all calls, then releases the device and all device arrays. May be called twice.
+   * Waits for all calls, then releases the device and all device arrays. It does not wait for programs that are compiled for
+   * later calls. May be called twice.
    *
    * @example
    * ```ts

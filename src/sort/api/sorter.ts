@@ -107,7 +107,7 @@ export class Sorter extends SorterOperations {
     return new Sorter(await DeviceSession.open(info.id, options, onWarning), onWarning, {
       session: host,
       below,
-      whileCompiling: new HostBackend('the device compiles its program for later calls', { onWarning }),
+      whileCompiling: new HostBackend('the device compiles its programs for later calls', { onWarning }),
     });
   }
 

@@ -68,6 +68,12 @@ export interface Backend {
   /** Whether an earlier process has compiled and tested the variant of a plan, so that `prepare` takes little time. */
   wasPrepared(plan: Plan): boolean;
 
+  /** Whether a call of this kind ended on the device, in this process or an earlier one. */
+  hasMade(kind: string): boolean;
+
+  /** Records that a call of this kind has ended on the device. */
+  recordMade(kind: string): void;
+
   /**
    * Enqueues a sort by a plan of this backend, or by a plan of the host engine.
    *

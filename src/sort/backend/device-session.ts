@@ -10,8 +10,14 @@ import {
   MismatchError,
   TimeoutError,
   UnsupportedError,
+  UsageError,
 } from '../../util/errors.js';
-import type { SelfTestRecord } from '../../util/self-test-records.js';
+import {
+  readSelfTestRecord,
+  type SelfTestKey,
+  type SelfTestRecord,
+  storeSelfTestRecord,
+} from '../../util/self-test-records.js';
 import { byteLengthOf, type Column, isOnDevice, type Place } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
@@ -112,6 +118,19 @@ export class DeviceBackend implements Backend {
 
   wasPrepared({ algorithm, shape }: Plan): boolean {
     return shape === undefined || hasSelfTestRecord(this.info, algorithm, shape);
+  }
+
+  hasMade(kind: string): boolean {
+    return readSelfTestRecord(this.#callKey(kind)) !== undefined;
+  }
+
+  recordMade(kind: string): void {
+    storeSelfTestRecord(this.#callKey(kind), undefined);
+  }
+
+  #callKey(kind: string): SelfTestKey {
+    const { platform, name, driver } = this.info;
+    return [platform, name, driver, 'call', kind];
   }
 
   async runDueTest(): Promise<boolean> {
@@ -252,6 +271,7 @@ export class DeviceBackend implements Backend {
     const data = isTested ? new CaseData(shape) : CaseData.ahead(name, shape, defersStress);
     try {
       const algorithm = await algorithmNamed(name).create(this.device, shape);
+      if (this.device.closed) throw new UsageError('cannot test a variant: its device is closed');
       return { algorithm, record: await selfTest(algorithm, { defersStress, data }) };
     } finally {
       data.clear();
@@ -279,6 +299,8 @@ export class DeviceBackend implements Backend {
 export class DeviceSession implements Session {
   #backend: DeviceBackend;
   #opening: Promise<void> | undefined;
+  /** Whether the session is closed: a device that fails then is not opened again. */
+  #closing = false;
   readonly #dueTestListeners: (() => void)[] = [];
   readonly #giveUpListeners: (() => void)[] = [];
   readonly #options: DeviceOptions;
@@ -329,7 +351,7 @@ export class DeviceSession implements Session {
     try {
       return await this.complete(backend, () => use(backend), call);
     } catch (error) {
-      if (!call.again || !(error instanceof DeviceLostError)) throw error;
+      if (!call.again || this.#closing || !(error instanceof DeviceLostError)) throw error;
       const message = `${error.message}; reopening the device and repeating the call`;
       this.#warn(new DeviceLostError(message, { cause: error }), call);
       if (this.#backend.lost) await this.#reopen();
@@ -360,13 +382,14 @@ export class DeviceSession implements Session {
   }
 
   close(): Promise<void> {
+    this.#closing = true;
     return this.#backend.device.close();
   }
 
   /** Abandons the device if the error means that it cannot be trusted; once for all calls in flight. */
   async #giveUpFor(error: unknown, backend: Backend): Promise<void> {
     if (!(error instanceof DeviceLostError || error instanceof TimeoutError)) return;
-    if (backend !== this.#backend || backend.lost) return;
+    if (this.#closing || backend !== this.#backend || backend.lost) return;
     for (const notify of this.#giveUpListeners) notify();
     await this.#backend.abandon();
     await this.#reopen().catch(() => undefined); // the next call retries and reports the error

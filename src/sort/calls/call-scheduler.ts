@@ -14,6 +14,8 @@ export class CallScheduler {
   readonly #active = new Set<Promise<unknown>>();
   /** Those that came after the last exclusive call. The next exclusive call waits for that one and for these. */
   readonly #sinceExclusive = new Set<Promise<unknown>>();
+  /** Work for later calls, such as compilations. */
+  readonly #inBackground = new Set<Promise<unknown>>();
   /** Work that runs independently of all calls. */
   readonly #runIndependently = new Set<Promise<unknown>>();
   #closed = false;
@@ -21,7 +23,7 @@ export class CallScheduler {
 
   /** Whether nothing is running or waiting. */
   get isIdle(): boolean {
-    return this.#active.size === 0 && this.#runIndependently.size === 0;
+    return this.#active.size === 0 && this.#inBackground.size === 0 && this.#runIndependently.size === 0;
   }
 
   get isClosed(): boolean {
@@ -78,6 +80,12 @@ export class CallScheduler {
       return await this.#concurrent.run(n, use);
     };
     return track(run(), this.#active, this.#sinceExclusive);
+  }
+
+  /** Runs `use` at once. Exclusive calls wait for it; `close` does not, so it must not use a closed device. */
+  async runInBackground<T>(use: () => Promise<T>): Promise<T> {
+    this.assertOpen();
+    return track(use(), this.#inBackground, this.#sinceExclusive);
   }
 
   /** Runs `use` at once. It must use only memory that no call knows of, and no call waits for it. */

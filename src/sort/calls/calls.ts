@@ -19,7 +19,7 @@ export interface BreakEvenHost {
   readonly session: Session;
   /** Returns the number of elements below which the host engine is faster. */
   readonly below: (call: BreakEvenCall) => number;
-  /** Session of the host engine for sorts whose program the device has not compiled yet. */
+  /** Session of the host engine for calls whose programs the device has not compiled yet. */
   readonly whileCompiling: Session;
 }
 
@@ -69,6 +69,10 @@ export class Calls {
   readonly #batcher: SortBatcher;
   readonly #compiler: BackgroundCompiler;
   readonly #onWarning: (warning: ClsortError) => void;
+  /** Whether the host engine runs the call that is being made, which the device would run otherwise. */
+  #isForHost: (() => boolean) | undefined;
+  /** Whether the call that is being made runs on the device in the background. */
+  #inBackground = false;
   /** State of calls, by the promises that they returned. */
   readonly #dependencies = new WeakMap<PromiseLike<unknown>, Dependency>();
 
@@ -151,6 +155,37 @@ export class Calls {
     return result;
   }
 
+  /**
+   * Makes a call on host arrays that may be the first of its kind.
+   *
+   * @param isForHost asked if the device would run the call: whether the host engine does
+   * @param make must make its call before it waits
+   */
+  runFirst<T>(isForHost: () => boolean, make: () => T): T {
+    this.#isForHost = isForHost;
+    try {
+      return make();
+    } finally {
+      this.#isForHost = undefined;
+    }
+  }
+
+  /**
+   * Makes a call on host arrays that runs on the device beside all others, without warnings. `close` does not wait for it.
+   *
+   * @param make must make its call before it waits
+   */
+  async runInBackground(make: () => unknown): Promise<unknown> {
+    this.#inBackground = true;
+    let made: unknown;
+    try {
+      made = make();
+    } finally {
+      this.#inBackground = false;
+    }
+    return made;
+  }
+
   /** Lets a promise stand for that of a call where it is an input of another call. */
   alias(promise: PromiseLike<unknown>, call: PromiseLike<unknown>): void {
     const dependency = this.#dependencies.get(call);
@@ -165,7 +200,11 @@ export class Calls {
     const record = callChannel.hasSubscribers ? currentRecord() : undefined;
     if (record) record.n += n;
     let execution: Promise<T>;
-    if (!onHost && canOverlap(task)) {
+    if (this.#inBackground) {
+      const context = { settings: task.settings, onWarning: () => undefined };
+      const run = () => session.run((own) => Execution.run({ ...context, backend: own }, body), task);
+      execution = this.#scheduler.runInBackground(run);
+    } else if (!onHost && canOverlap(task)) {
       execution = this.#runInOrder(task, body, session, backend);
     } else if (session === this.#breakEvenHost?.whileCompiling) {
       // A call that excludes others would wait for the compiler.
@@ -258,16 +297,18 @@ export class Calls {
 
   /**
    * Selects the session of a call of n keys: the host engine below the break-even size, or while the device compiles the
-   * program of a sort; the device otherwise. Options that only devices support keep the call on the device.
+   * programs of the call; the device otherwise. Options that only devices support keep the call on the device.
    */
   sessionFor(
     task: BreakEvenCall & Pick<Task, 'n' | 'settings' | 'onHost' | 'sort' | 'overwrites' | 'needsHost'>,
   ): Session {
     const host = this.#breakEvenHost;
-    if (!host || !task.onHost || needsDevice(task.settings)) return this.#session;
+    if (!host || !task.onHost || needsDevice(task.settings) || this.#inBackground) return this.#session;
     if (task.needsHost || task.n < host.below(task)) return host.session;
-    const job = task.overwrites ? undefined : task.sort?.job;
-    return job && this.#sortsBeforeCompiled(job) ? host.whileCompiling : this.#session;
+    if (task.overwrites || task.settings.algorithm === 'host') return this.#session;
+    const job = task.sort?.job;
+    const isForHost = job ? this.#sortsBeforeCompiled(job) : this.#isForHost?.();
+    return isForHost ? host.whileCompiling : this.#session;
   }
 
   /**

@@ -2,7 +2,7 @@
 import { policy } from '../../util/policy.js';
 
 /**
- * Bytes of keys and values up to which the host engine sorts while the device compiles the program of the plan: the host
+ * Bytes of arrays up to which the host engine runs a call while the device compiles its programs: the host
  * engine sorts about 400 MB in a second, and a program with its self-test takes 0.4 to 1.3 seconds on NVIDIA devices.
  * scripts/results/NOTES.md, "Compilation on an H200".
  */

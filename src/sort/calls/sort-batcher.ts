@@ -207,7 +207,10 @@ export class BackgroundCompiler {
     started.set(variant, true);
     const prepare = () => this.#session.run(() => backend.prepare(plan), { again: false });
     const end = () => void started.set(variant, false);
-    this.#scheduler.runConcurrently(0, prepare).finally(end).catch(onFailure);
+    this.#scheduler
+      .runInBackground(prepare)
+      .finally(end)
+      .catch((error) => !this.#scheduler.isClosed && onFailure(error));
   }
 
   /** Returns whether the variant of a plan is compiling; undefined if that was never started. */

@@ -6,7 +6,7 @@ import type { Buffer as DeviceBuffer } from '../../device/memory/buffer.js';
 import type { DeviceInfo } from '../../device/platform/platform.js';
 import type { Queue } from '../../device/queue/queue.js';
 import { keyCodec } from '../../keys/key-codec.js';
-import { ClsortError, DeviceLostError, MemoryError, TimeoutError } from '../../util/errors.js';
+import { ClsortError, DeviceLostError, MemoryError, TimeoutError, UsageError } from '../../util/errors.js';
 import { publishPreparation } from '../../util/preparation-channel.js';
 import {
   readSelfTestRecord,
@@ -79,6 +79,8 @@ export async function selfTest(
   const known = readSelfTestRecord(parts);
   if (known && !again && (defersStress || !known.stressIsDue)) return known;
   const store = (reason: string | undefined): SelfTestRecord => {
+    if (reason !== undefined && algorithm.device.closed)
+      throw new UsageError('cannot complete a self-test: its device is closed');
     failedOnce.delete(key);
     const stressIsDue = defersStress && reason === undefined && hasStressCases(algorithm);
     return storeSelfTestRecord(parts, reason, { stressIsDue });

@@ -6,7 +6,7 @@ import { BackgroundCompiler } from '../../../src/sort/calls/sort-batcher.js';
 import type { Plan } from '../../../src/sort/model/plan.js';
 import { BuildError } from '../../../src/util/errors.js';
 
-test('each variant is compiled once for each backend, even if it fails, before the Sorter closes', async (t) => {
+test('each variant is compiled once for each backend, even if it fails', async (t) => {
   const compiled: string[] = [];
   const backendOf = (name: string) =>
     ({
@@ -29,8 +29,16 @@ test('each variant is compiled once for each backend, even if it fails, before t
     );
   }
   compiler.prepare(another, { algorithm: 'broken' } as Plan);
-  await scheduler.close();
+  while (!scheduler.isIdle) await new Promise((resolve) => setImmediate(resolve));
   t.deepEqual(compiled, ['one good', 'one broken', 'another broken']);
   t.is(failures.length, 1);
   t.true(failures[0] instanceof BuildError);
+  compiler.prepare(one, { algorithm: 'broken', shape: { keyBits: 8, valueBytes: 0 } } as Plan, (error) =>
+    failures.push(error),
+  );
+  await scheduler.close();
+  t.is(compiled.length, 3, 'close does not wait');
+  while (!scheduler.isIdle) await new Promise((resolve) => setImmediate(resolve));
+  t.is(compiled.length, 4);
+  t.is(failures.length, 1, 'a failure after that is not reported');
 });
