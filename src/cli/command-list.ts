@@ -41,6 +41,10 @@ export const COMMANDS = {
     command: 'setxor <a> <b>',
     describe: 'Write the distinct keys that are in one of two files but not in both, sorted',
   },
+  join: {
+    command: 'join <left> <right>',
+    describe: 'Join the rows of two tables on columns with equal values',
+  },
   shuffle: { command: 'shuffle <in..>', describe: 'Write keys, rows of tables, or lines in random order' },
   sample: { command: 'sample <in..>', describe: 'Write a random sample of keys, rows of tables, or lines' },
   reduce: { command: 'reduce <in..>', describe: 'Compute the sum, minimum or maximum of the keys of files' },

@@ -65,15 +65,20 @@ export interface InputArguments extends TextArguments {
   readonly column: string | undefined;
 }
 
+/** Adds --format and the text options. */
+export const withFormat = <T>(yargs: Argv<T>) =>
+  withText(yargs).option('format', {
+    type: 'string',
+    default: 'auto',
+    describe: `input format: ${FORMATS}; raw ignores file names and headers`,
+  });
+
 /** Adds --format, --column and the text options. */
 export const withInput = <T>(yargs: Argv<T>) =>
-  withText(yargs)
-    .option('format', {
-      type: 'string',
-      default: 'auto',
-      describe: `input format: ${FORMATS}; raw ignores file names and headers`,
-    })
-    .option('column', { type: 'string', describe: 'read one column, by its index from 0 or its name' });
+  withFormat(yargs).option('column', {
+    type: 'string',
+    describe: 'read one column, by its index from 0 or its name',
+  });
 
 /** Adds --axis. */
 export const withAxis = <T>(yargs: Argv<T>) =>

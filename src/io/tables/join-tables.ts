@@ -1,0 +1,261 @@
+/** Joins the rows of two tables. */
+import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
+import { argsortCodes } from '../../sort/operations/strings/code-order.js';
+import { FormatError } from '../../util/errors.js';
+import { invalidArgument } from '../../util/invalid-argument.js';
+import { insufficientMemory } from '../external/budget.js';
+import type { FileContext } from '../file-sort/file-job.js';
+import { columnIndexer, columnNames } from '../formats/tables/table-keys.js';
+import type { TableField } from '../formats/tables/table-type.js';
+import { tableTypeOf } from '../formats/text/text-type.js';
+import { type Output, withOutput } from '../streams/output.js';
+import { assertNotAborted, assertOneStdin, openSource, type Source } from '../streams/raw.js';
+import { differentTypes, equalCodes, type JoinColumn, type JoinKey, joinKeys } from './join-keys.js';
+import { JoinedTable, type TableJoin } from './joined-table.js';
+import { ORDER_BYTES } from './policy.js';
+import { LENGTH_BYTES, lengthList } from './row-lengths.js';
+import { type AnyTable, isTextTable, openTable, tableTarget } from './table-file.js';
+import { planTables, type TablePlan } from './table-plan.js';
+import { tableBatches } from './table-stream.js';
+
+export type { TableJoin };
+
+/** Report of a join. */
+export interface JoinReport {
+  /** Numbers of rows read. */
+  readonly n: readonly [left: number, right: number];
+  /** Number of rows written. */
+  readonly written: number;
+  readonly formats: readonly [left: string, right: string, to: string];
+}
+
+/** A table that takes part in a join. */
+interface Side {
+  readonly table: AnyTable;
+  readonly plan: TablePlan;
+  /** Indices in the file of the key columns. */
+  readonly keys: readonly number[];
+}
+
+/** The rows of a table. */
+interface Rows {
+  readonly rows: ByteStrings;
+  /** Positions of the rows without nulls in their keys, which have codes. */
+  readonly coded: readonly number[];
+  /** Memory that the rows and their codes take. */
+  readonly bytes: number;
+}
+
+/**
+ * Joins two tables on columns with equal values. Both tables are held in memory.
+ *
+ * Rows have the order of the left table; the partners of a row have the order of the right table. Nulls are equal to
+ * nothing; all NaNs are equal, and so are both zeros.
+ *
+ * @throws UsageError when an option is invalid, a column does not exist, or key columns have types that cannot be compared
+ * @throws DtypeError when the output format cannot hold a column
+ * @throws FormatError when an input is damaged
+ * @throws IoError when reading or writing fails
+ * @throws AbortedError when the signal is aborted
+ * @throws the errors of `Sorter.join`
+ */
+export async function joinTables(
+  sorter: SorterOperations,
+  job: TableJoin,
+  context: FileContext,
+): Promise<JoinReport> {
+  const on = readOn(job.on);
+  assertOneStdin(job.in);
+  const opened: (Source | AnyTable)[] = [];
+  try {
+    const sources: Source[] = [];
+    for (const path of job.in) {
+      const source = await openSource(path, context.stdin, context.signal);
+      sources.push(source);
+      opened.push(source);
+    }
+    return await withOutput(job.out, context, async (output) => {
+      const tables: AnyTable[] = [];
+      for (const [i, source] of sources.entries()) {
+        const table = await openTable(source, job.in[i] as string, { ...job, signal: context.signal });
+        tables.push(table);
+        opened.push(table);
+      }
+      return joinOpen(sorter, tables as [AnyTable, AnyTable], { job, on, context, output });
+    });
+  } finally {
+    for (const one of opened.reverse()) await one.close();
+  }
+}
+
+type On = readonly (readonly [left: string | number, right: string | number])[];
+
+/** @throws UsageError when the syntax is invalid */
+function readOn(on: string): On {
+  return columnNames(on, 'on').map((name) => {
+    const [left = '', right = left, ...more] = String(name).split('=');
+    if (left === '' || right === '' || more.length > 0) {
+      throw invalidArgument('on', 'columns such as id, or A=B if the names differ,', on);
+    }
+    return [left.trim(), right.trim()] as const;
+  });
+}
+
+interface Work {
+  readonly job: TableJoin;
+  readonly on: On;
+  readonly context: FileContext;
+  readonly output: Output;
+}
+
+async function joinOpen(
+  sorter: SorterOperations,
+  tables: readonly [AnyTable, AnyTable],
+  { job, on, context, output }: Work,
+): Promise<JoinReport> {
+  const { kind, memory } = job;
+  const target = await tableTarget(job.out, { to: job.to ?? 'auto', input: tables[0].kind.id });
+  const areTexts = target.isText && tables.every(isTextTable);
+  // Rows are text if all files are, otherwise typed values, which any format of tables can be written from.
+  const typed = areTexts ? {} : { out: '-', to: 'arrow' };
+  const planned = async (side: 0 | 1): Promise<Side> => {
+    const table = tables[side];
+    if (table.fields.length === 0) {
+      throw new FormatError(`cannot join ${table.name}: it is empty and has no columns`);
+    }
+    const by = on.map((pair) => ({ column: pair[side] }));
+    const { in: _, on: __, kind: ___, ...options } = job;
+    const plan = await planTables([table], { ...options, in: table.name, by, ...typed }, context);
+    return { table, plan, keys: by.map(({ column }) => columnIndexer(table.fields, column, table.name)) };
+  };
+  const [left, right] = [await planned(0), await planned(1)];
+  const merged = new Set(on.flatMap(([a, b], k) => (a === b ? [right.keys[k] as number] : [])));
+  const pairs = left.keys.map((_, k) => {
+    const columns = [joinColumn(left, k), joinColumn(right, k)] as const;
+    return { columns, keys: joinKeys(...columns) };
+  });
+  const keysOf = (side: 0 | 1): JoinKey[] =>
+    pairs.map(({ columns, keys }) => keys?.[side] ?? { column: columns[side], isExact: false });
+  const sides = [withKeys(left, keysOf(0)), withKeys(without(right, merged), keysOf(1))] as const;
+  const joined = new JoinedTable([sides[0].plan, sides[1].plan], { ...job, target });
+  const codes = new ByteStrings();
+  const read = (side: 0 | 1, limit: number) =>
+    readRows(
+      { ...sides[side], plan: joined.plans[side] },
+      { keys: keysOf(side), codes, memory: limit, context },
+    );
+  const a = await read(0, memory);
+  const b = await read(1, memory - a.bytes);
+  const other = pairs.find(({ keys }) => keys === undefined);
+  if (other && a.coded.length > 0 && b.coded.length > 0) throw differentTypes(...other.columns);
+  const [ids, partners] = await idsOf(sorter, codes, [a, b], context);
+  const options = { kind, signal: context.signal };
+  const found: { left: Uint32Array; right?: Uint32Array } = await sorter.join(ids, partners, options);
+  await joined.write(output, [a.rows, b.rows], [found.left, found.right], context);
+  return {
+    ...{ n: [a.rows.n, b.rows.n], written: found.left.length },
+    formats: [tables[0].kind.id, tables[1].kind.id, target.id],
+  };
+}
+
+/** Returns a key column with its type. */
+function joinColumn({ table, plan, keys }: Side, k: number): JoinColumn {
+  const { name, type } = table.fields[keys[k] as number] as AnyTable['fields'][number];
+  const text = plan.text?.plan.keys[k]?.type;
+  if (!text) return { name, type: type as JoinColumn['type'] };
+  return { name, text, type: tableTypeOf(text) };
+}
+
+/** Returns the side with other types of its keys, if they are text. */
+function withKeys(side: Side, keys: readonly JoinKey[]): Side {
+  const { text } = side.plan;
+  if (!text) return side;
+  const retyped = text.plan.keys.map((key, k) => ({ ...key, type: keys[k]?.column.text ?? key.type }));
+  return { ...side, plan: { ...side.plan, text: { ...text, plan: { ...text.plan, keys: retyped } } } };
+}
+
+/** Returns the side without some columns of its rows. */
+function without(side: Side, dropped: ReadonlySet<number>): Side {
+  const { wanted, text, fields } = side.plan;
+  const kept = wanted.columns.flatMap((index, k) => (dropped.has(index) ? [] : [k]));
+  const plan: TablePlan = {
+    ...side.plan,
+    wanted: { ...wanted, columns: kept.map((k) => wanted.columns[k] as number) },
+    fields: kept.map((k) => fields[k] as TableField),
+    text: text && {
+      ...text,
+      plan: {
+        ...text.plan,
+        isWhole: text.plan.isWhole && dropped.size === 0,
+        columns: text.plan.columns.filter(({ index }) => !dropped.has(index)),
+      },
+    },
+  };
+  return { ...side, plan };
+}
+
+interface Reading {
+  readonly keys: readonly JoinKey[];
+  /** Gets the codes of the rows without nulls in their keys. */
+  readonly codes: ByteStrings;
+  readonly memory: number;
+  readonly context: FileContext;
+}
+
+/** Reads all rows of a table. */
+async function readRows({ table, plan }: Side, { keys, codes, memory, context }: Reading): Promise<Rows> {
+  const equal = equalCodes(keys);
+  const [rows, coded] = [new ByteStrings(), [] as number[]];
+  let bytes = 0;
+  for await (const { buffers } of tableBatches([table], plan, context)) {
+    assertNotAborted(context.signal);
+    const [codeLengths, codeBytes, lengths, rowBytes] = buffers as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ];
+    const sizes = new Uint32Array(codeLengths.slice().buffer);
+    bytes += rowBytes.length + 2 * codeBytes.length + (lengths.length / LENGTH_BYTES) * ORDER_BYTES;
+    if (bytes > memory) throw insufficientMemory(`join ${table.name} in memory`, memory, bytes);
+    const found: Uint8Array[] = [];
+    let at = 0;
+    for (const [i, size] of sizes.entries()) {
+      const code = equal(codeBytes.subarray(at, at + size));
+      at += size;
+      if (code === undefined) continue;
+      found.push(code);
+      coded.push(rows.n + i);
+    }
+    codes.add(lengthList(found.map(({ length }) => length)), Buffer.concat(found));
+    rows.add(lengths, rowBytes);
+    context.onProgress?.({ phase: 'reading', done: rows.n, total: table.rows ?? rows.n });
+  }
+  return { rows, coded, bytes };
+}
+
+/** Rows with nulls in their keys are equal to no other ones, so these ids are never compared as equal. */
+const NULL_IDS = [0xffff_ffff, 0xffff_fffe] as const;
+
+/** Returns a number for each row of both tables, the same for equal keys. */
+async function idsOf(
+  sorter: SorterOperations,
+  codes: ByteStrings,
+  [left, right]: readonly [Rows, Rows],
+  { signal }: FileContext,
+): Promise<readonly [Uint32Array, Uint32Array]> {
+  const order = codes.n === 0 ? new Uint32Array(0) : await argsortCodes(sorter, codes, { signal });
+  const ids = new Uint32Array(codes.n);
+  let id = 0;
+  for (const [k, position] of order.entries()) {
+    if (k > 0 && !codes.equal(order[k - 1] as number, position)) id++;
+    ids[position] = id;
+  }
+  const spread = ({ rows, coded }: Rows, from: number, ofNull: number): Uint32Array => {
+    const found = new Uint32Array(rows.n).fill(ofNull);
+    for (const [i, row] of coded.entries()) found[row] = ids[from + i] as number;
+    return found;
+  };
+  return [spread(left, 0, NULL_IDS[0]), spread(right, left.coded.length, NULL_IDS[1])];
+}
