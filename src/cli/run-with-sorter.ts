@@ -5,7 +5,7 @@ import { maxKeyCount } from '../io/formats/keys.js';
 import { isStdout } from '../io/streams/raw.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';
-import { hostSorter, smallHostSorter } from '../sort/api/host-sorter.js';
+import { hostSorter, startingHostSorter } from '../sort/api/host-sorter.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import type { OpenOptions, Progress } from '../sort/model/options.js';
 import { type Console, print, say } from './console.js';
@@ -62,8 +62,8 @@ export async function runWithSorter<T>(
 }
 
 /**
- * Opens the sorter for files. When the host sorts, the device modules are not loaded: for small files, loading takes
- * longer than the sort.
+ * Opens the sorter for files. When the host sorts, no device is opened and its modules are not loaded: that takes longer
+ * than the sort of most files.
  *
  * @throws the errors of `Sorter.open`
  */
@@ -87,7 +87,7 @@ async function openSorter(
   if (only === 'auto' && !ofDevice) {
     const keyBytes = record ?? (dtype === undefined ? undefined : dtypeInfo(namedDtype(dtype).dtype).bytes);
     const maxKeys = await maxKeyCount(inputs, keyBytes);
-    const sorter = maxKeys === undefined ? undefined : smallHostSorter(maxKeys, onWarning);
+    const sorter = maxKeys === undefined ? undefined : startingHostSorter(maxKeys, onWarning);
     if (sorter) return sorter;
   }
   const { Sorter } = await import('../sort/api/sorter.js');

@@ -215,14 +215,14 @@ test('a signal ends a sort that waits for a child process', async (t) => {
     path('small.csv'),
     `x\n${Array.from({ length: 1000 }, (_, i) => (i * 7919) % 1009).join('\n')}\n`,
   );
-  const small = ['sort', path('small.csv'), '-o', path('small-out.csv')];
+  const small = ['sort', path('small.csv'), '-o', path('small-out.parquet')];
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // A child process reads the file and is stopped here, once it runs its own program: the command waits for that.
+    // A child process writes the file and is stopped here, once it runs its own program: the command waits for that.
     await ends(t, small, signal, (child) =>
       until(() => {
-        const [reader] = childrenOf(child.pid);
-        if (!reader || programOf(reader) === programOf(child.pid)) return false;
-        process.kill(reader, 'SIGSTOP');
+        const [writer] = childrenOf(child.pid);
+        if (!writer || programOf(writer) === programOf(child.pid)) return false;
+        process.kill(writer, 'SIGSTOP');
         return true;
       }),
     );

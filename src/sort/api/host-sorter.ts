@@ -2,6 +2,7 @@
 import { minKeysForDevices } from '../../algorithms/tuning.js';
 import type { ClsortError } from '../../util/errors.js';
 import { HostBackend } from '../backend/host-backend.js';
+import { MIN_KEYS_TO_OPEN_DEVICE } from '../backend/policy.js';
 import { SorterOperations } from './sorter-operations.js';
 
 type Warn = (warning: ClsortError) => void;
@@ -18,8 +19,8 @@ export const hostSorter = (onWarning: Warn, reason = 'asked for'): SorterOperati
   new SorterOperations(new HostBackend(reason, { onWarning }), onWarning);
 
 /**
- * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device, and faster
- * than a device is opened. It sorts in JavaScript, so that not even the addon is loaded. Otherwise returns undefined.
+ * Returns a Sorter on the host engine if it sorts up to `maxKeys` host keys faster than every known device. It sorts in
+ * JavaScript, so that not even the addon is loaded. Otherwise returns undefined.
  */
 export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperations | undefined {
   const minDeviceKeys = minKeysForDevices();
@@ -27,3 +28,16 @@ export function smallHostSorter(maxKeys: number, onWarning: Warn): SorterOperati
     ? new SorterOperations(new HostBackend(hostIsFaster(minDeviceKeys), { inJavaScript: true }), onWarning)
     : undefined;
 }
+
+/**
+ * Returns a Sorter on the host engine for a process that sorts up to `maxKeys` host keys once, if the engine is done
+ * sooner than a device is open. Otherwise returns undefined.
+ */
+export const startingHostSorter = (maxKeys: number, onWarning: Warn): SorterOperations | undefined =>
+  smallHostSorter(maxKeys, onWarning) ??
+  (maxKeys < MIN_KEYS_TO_OPEN_DEVICE
+    ? hostSorter(
+        onWarning,
+        `the host sorts fewer than ${MIN_KEYS_TO_OPEN_DEVICE} keys before a device is open`,
+      )
+    : undefined);

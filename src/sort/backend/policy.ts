@@ -77,3 +77,9 @@ export const MAX_DEVICE_ATTEMPTS = 2;
  * 0.3 to 0.5 s longer, once per driver. 0: builds take place in this process, which a compiler may end.
  */
 export const FIRST_BUILD_SECONDS = policy('firstBuild', 60, 0);
+
+/**
+ * Keys of one process from which opening a device can pay: with fewer, the host engine is done sooner than a device is
+ * open. scripts/results/NOTES.md, "Whole commands and the start of a device".
+ */
+export const MIN_KEYS_TO_OPEN_DEVICE = policy('deviceStart', 2 ** 26, 0);

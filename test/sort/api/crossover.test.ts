@@ -13,8 +13,9 @@ import { knownDevices } from '../../../src/device/known-devices.js';
 import type { DeviceInfo } from '../../../src/device/platform/platform.js';
 import { rankDevices } from '../../../src/device/platform/select-device.js';
 import { sort } from '../../../src/index.js';
-import { smallHostSorter } from '../../../src/sort/api/host-sorter.js';
+import { smallHostSorter, startingHostSorter } from '../../../src/sort/api/host-sorter.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
+import { MIN_KEYS_TO_OPEN_DEVICE } from '../../../src/sort/backend/policy.js';
 import type { SortOptions } from '../../../src/sort/model/options.js';
 import type { SortReport } from '../../../src/sort/model/report.js';
 import { testIf } from '../../each-device.js';
@@ -100,6 +101,15 @@ test('no device is opened for fewer keys than any device would sort', async (t) 
   t.deepEqual(await few?.sort(falling(1000)), rising(1000));
   t.regex(few?.plan(1000).reason ?? '', new RegExp(`below ${minDeviceKeys} keys`));
   t.is(smallHostSorter(minDeviceKeys, unwarned), undefined);
+});
+
+test('a process that sorts once opens no device for keys that the host sorts sooner', async (t) => {
+  const unwarned = (warning: Error) => t.fail(warning.message);
+  await using host = startingHostSorter(MIN_KEYS_TO_OPEN_DEVICE - 1, unwarned);
+  t.is(host?.device, undefined);
+  t.deepEqual(await host?.sort(falling(100_000)), rising(100_000));
+  t.regex(host?.plan(100_000).reason ?? '', /before a device is open/);
+  t.is(startingHostSorter(MIN_KEYS_TO_OPEN_DEVICE, unwarned), undefined);
 });
 
 test('few keys are sorted on a device if the caller names a device, algorithm, digit width or scan, or if they are on it', async (t) => {
