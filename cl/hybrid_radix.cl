@@ -121,15 +121,13 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
             seen = control[CONTROL_SEEN];
             control[CONTROL_SEEN] = 0; /* for the next sort */
         }
-        plan[PLAN_SEEN] = seen;
         plan[PLAN_LISTED] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (seen != IN_NO_ORDER) {
         if (item == 0) {
-            plan[PLAN_FIRST] = passes - 1;
+            plan[PLAN_FIRST] = IS_REVERSED(seen) ? FIRST_REVERSES : FIRST_MOVES;
             plan[PLAN_LOW] = 0;
-            plan[PLAN_DIGITS + passes - 1] = digits[passes - 1];
         }
         return;
     }

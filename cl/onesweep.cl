@@ -53,18 +53,19 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
     const size_t items = get_global_size(0);
 
 #if FINDS_ORDER
-    /* All work-items of the group compare the same keys here, and so agree. */
+    /* The first keys of the group arrive while it clears its counters. */
     order_t order[1] = {unknown_order(begin, end, (flags & FLAG_ORDER) != 0)};
-    see_first(order, keys, n, (size_t)group * HISTOGRAM_SIZE, codec, encode);
-    const bool unordered = order[0].seen == IN_NO_ORDER;
-    if (unordered && item == 0 && flags & FLAG_ORDER)
-        atomic_or(&control[CONTROL_SEEN], IN_NO_ORDER);
+    const size_t from = (size_t)group * HISTOGRAM_SIZE * VECTOR_KEYS;
+    const bool sees = flags & FLAG_ORDER && from + FIRST_KEYS <= n;
+    key_t first[FIRST_KEYS];
+    if (sees)
+        load_first(keys + from, first);
 #endif
     for (uint i = item; i < DIGIT_COUNTERS; i += HISTOGRAM_SIZE)
         bins[i] = 0;
     for (size_t i = get_global_id(0); i < state_vectors; i += items)
         state[i] = (uint4)(0);
-    if (group == 0 && item < CONTROL_WORDS)
+    if (group == 0 && item < CONTROL_WORDS && item != CONTROL_SEEN)
         control[item] = 0;
 
     digit_t digits[PASSES];
@@ -78,6 +79,12 @@ __kernel __attribute__((reqd_work_group_size(HISTOGRAM_SIZE, 1, 1))) void oneswe
     barrier(CLK_LOCAL_MEM_FENCE);
 
 #if FINDS_ORDER
+    /* All work-items of the group compare the same keys here, and so agree. */
+    if (sees)
+        order[0].seen = seen_first(order[0], first, codec, encode);
+    const bool unordered = order[0].seen == IN_NO_ORDER;
+    if (unordered && item == 0 && flags & FLAG_ORDER)
+        atomic_or(&control[CONTROL_SEEN], IN_NO_ORDER);
     count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, encode, order);
 #else
     count_key_range(bins, digits, keys, n, get_global_id(0), items, codec, encode);
@@ -197,11 +204,22 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     const uint item = (uint)get_local_id(0);
 #if PLANNED
     const uint first_pass = plan[PLAN_FIRST], low = plan[PLAN_LOW], planned = plan[PLAN_DIGITS + pass];
-    if (pass < first_pass)
-        return;
+    if (pass < first_pass) {
 # if FINDS_ORDER
-    const uint seen = plan[PLAN_SEEN];
+        /* An array in order: a number that no pass reaches. */
+        if (pass == passes - 1) {
+            const bool reverses = first_pass == FIRST_REVERSES;
+            move_keys(input, output, n, reverses);
+#  if HAS_VALUES
+            if (first_flags & FLAG_POSITIONS)
+                move_positions(output_values, n, reverses);
+            else
+                move_values(input_values, output_values, n, reverses);
+#  endif
+        }
 # endif
+        return;
+    }
     const uint shift = PLANNED_SHIFT(planned), bits = PLANNED_BITS(planned), counted = PLANNED_NUMBER(planned);
     const uint moves_left = passes - 1 - pass + (low > 0);
     const bool to_output = moves_left % 2 == 0;
@@ -212,18 +230,6 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     __global const value_t *values_in = pass == first_pass ? input_values : to_output ? alternate_values : output_values;
     __global value_t *values_out = to_output ? output_values : alternate_values;
 # endif
-# if FINDS_ORDER
-    if (seen != IN_NO_ORDER) {
-        move_keys(input, output, n, IS_REVERSED(seen));
-#  if HAS_VALUES
-        if (flags & FLAG_POSITIONS)
-            move_positions(output_values, n, IS_REVERSED(seen));
-        else
-            move_values(input_values, output_values, n, IS_REVERSED(seen));
-#  endif
-        return;
-    }
-# endif
 #else
     const uint counted = pass, low = 0;
 #endif
@@ -231,41 +237,43 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     counts += (size_t)counted * histogram_groups * BINS;
     state += ((size_t)pass * get_num_groups(0) + STATE_MARGIN) * BINS;
 
+#if FINDS_ORDER && !PLANNED
+    /* Every tile waits for one word, which holds whether to sort: the first pass reads what the histogram has seen. */
+    const bool first = pass == 0 && flags & FLAG_ORDER;
+    const uint word = first ? CONTROL_SEEN : CONTROL_STOP;
+#endif
     if (item == 0) {
         memory[ZERO_AT / 4] = memory[CROWDED_AT / 4] = 0;
-#if FINDS_ORDER && !PLANNED
-        const uint seen = flags & FLAG_ORDER ? control[pass == 0 ? CONTROL_SEEN : CONTROL_ORDER] : IN_NO_ORDER;
-        /* The first pass copies the word, so that the second one can clear it for the next sort. */
-        if (get_group_id(0) == 0 && pass < 2)
-            control[pass == 0 ? CONTROL_ORDER : CONTROL_SEEN] = pass == 0 ? seen : 0;
-        const uint stop = seen != IN_NO_ORDER ? ORDER_TICKET(seen) : 0;
-#else
-        const uint stop = 0;
-#endif
         const uint ticket = atomic_inc(&control[CONTROL_TICKETS + pass]);
-        memory[ORIGINS_AT / 4] = gave_up(control) ? NO_TICKET : stop ? stop : ticket;
+#if FINDS_ORDER && !PLANNED
+        const bool stops = control_word(control, word) != (first ? IN_NO_ORDER : 0);
+        if (pass == 1 && get_group_id(0) == 0)
+            control[CONTROL_SEEN] = 0; /* for the next sort */
+#else
+        const bool stops = gave_up(control);
+#endif
+        memory[ORIGINS_AT / 4] = stops ? NO_TICKET : ticket;
     }
     clear_counters(memory);
     barrier(CLK_LOCAL_MEM_FENCE);
     const uint ticket = memory[ORIGINS_AT / 4];
+    if (ticket == NO_TICKET) {
 #if FINDS_ORDER && !PLANNED
-    if (ticket >= ORDER_TICKET(0)) {
-        if (ticket != NO_TICKET && flags & FLAG_MOVE) {
-            const bool reverses = IS_REVERSED(ticket);
-            move_keys(source, keys_out, n, reverses);
+        const uint stop = control_word(control, word) | (first ? STOP_IN_ORDER : 0);
+        if (first && item == 0)
+            atomic_or(&control[CONTROL_STOP], stop);
+        if (stop & STOP_IN_ORDER && flags & FLAG_MOVE) {
+            move_keys(source, keys_out, n, IS_REVERSED(stop));
 # if HAS_VALUES
             if (flags & FLAG_NUMBER)
-                move_positions(values_out, n, reverses);
+                move_positions(values_out, n, IS_REVERSED(stop));
             else
-                move_values(source_values, values_out, n, reverses);
+                move_values(source_values, values_out, n, IS_REVERSED(stop));
 # endif
         }
+#endif
         return;
     }
-#else
-    if (ticket == NO_TICKET)
-        return;
-#endif
     if (ticket == 0) {
         publish_begins(memory, counts, histogram_groups, state);
         return;

@@ -371,8 +371,8 @@ export const KERNELS = [
   {
     name: 'onesweep: a sort that gave up continues with its tiles',
     file: 'cl/onesweep.cl',
-    find: 'gave_up(control) ? NO_TICKET : stop ? stop : ticket;',
-    replace: 'stop ? stop : ticket;',
+    find: 'memory[ORIGINS_AT / 4] = stops ? NO_TICKET : ticket;',
+    replace: 'memory[ORIGINS_AT / 4] = ticket;',
     tests: [several('look-back')],
   },
   {
@@ -398,8 +398,8 @@ export const KERNELS = [
   {
     name: 'onesweep: a vector of keys is not compared with the next one',
     file: 'cl/digit_count.clh',
-    find: 'see_key(order, keys, n, (i + 1) * VECTOR_KEYS - 1, codec, encode);',
-    replace: ';',
+    find: 'if (is_followed)',
+    replace: 'if (false)',
     tests: [tests('algorithms/arrays-in-order', 'onesweep*pair*')],
   },
   {

@@ -22,7 +22,6 @@ import {
   buildOnesweep,
   CONTROL_BYTES,
   enqueueDigitHistogram,
-  findsOrder,
   histogramGroups,
   type OnesweepTuning,
   onesweep,
@@ -91,7 +90,7 @@ interface Programs {
  * digits alone. Keys that share them are then adjacent, in buckets, and each key finds its position by counting the
  * keys of its bucket that precede it. The device determines the number of digits from a sample of the keys, and
  * skips the passes of constant digits. If no few digits separate the keys, it sorts by all digits that vary. An array
- * with values that is in order already takes one pass.
+ * that is in order already takes one pass.
  *
  * Source: partial sorting by the highest digits and finishing in local memory follow Stehle and Jacobsen, "A Memory
  * Bandwidth-Efficient Hybrid Radix Sort on GPUs" (2017).
@@ -159,7 +158,7 @@ class HybridRadix extends CompiledSort<{ readonly programs: Programs; readonly t
       from,
       control,
       groups,
-      flags: firstFlags | this.#orderFlag(work),
+      flags: firstFlags | orderFlag(work),
     });
     this.#plan(queue, work, { from, counts, plan, passes, groups, parity, firstFlags });
 
@@ -194,10 +193,6 @@ class HybridRadix extends CompiledSort<{ readonly programs: Programs; readonly t
     return begin === 0 && end === this.shape.keyBits;
   }
 
-  #orderFlag(work: SortWork): number {
-    return findsOrder(this.shape, true) ? orderFlag(work) : 0;
-  }
-
   #plan(
     queue: Queue,
     work: SortWork,
@@ -225,7 +220,7 @@ class HybridRadix extends CompiledSort<{ readonly programs: Programs; readonly t
         ...[u64(n), u32(bits[0]), u32(bits[1]), u32(made.passes)],
         ...[u32(made.groups), u32(PARITY[made.parity]), u32(minDigits)],
         ...[u32(this.#leaves(bits) ? maxDigits : 0), u32(sampled), u32(repeats), u32(crowd)],
-        ...[codecArgument(codec), u32((made.firstFlags & FLAG_ENCODE) | this.#orderFlag(work))],
+        ...[codecArgument(codec), u32((made.firstFlags & FLAG_ENCODE) | orderFlag(work))],
       ],
       { global: planSize, local: planSize },
     );

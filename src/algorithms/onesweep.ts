@@ -52,10 +52,10 @@ import { tuningFor } from './tuning.js';
 export const RADIX_BITS = 8;
 export const BINS = 2 ** RADIX_BITS;
 /**
- * Bytes of `control` in cl/onesweep.cl: a status word, a ticket per pass, then the sticky status word of all sorts, and
- * two words about arrays in order.
+ * Bytes of `control` in cl/onesweep.cl: a status word, two words about arrays in order, a ticket per pass, then the
+ * sticky status word of all sorts.
  */
-export const CONTROL_BYTES = 80;
+export const CONTROL_BYTES = 68;
 export const ANY_AT = 64;
 /** From this number of keys on, look-back sums need 64-bit words: two bits of a word hold its state. */
 export const WIDE = 2 ** 30;
@@ -89,11 +89,11 @@ export const stateVectors = (tuning: OnesweepTuning, n: number, passes: number):
   ((passes * passGroups(tuning, n) + tuning.lookBack - 1) * BINS * (tuning.offsetBits / 8)) / 16;
 
 /**
- * Whether a variant finds arrays in order. Random keys without values, and random keys of 64 bits that are not planned,
- * would take more than 1 % longer.
+ * Whether a variant finds arrays in order. Keys of 8 bits take one pass, as the move of an array in order does. Random
+ * keys of 64 bits without values that are not planned would take up to 3 % longer.
  */
 export const findsOrder = ({ keyBits, valueBytes }: AlgorithmShape, isPlanned = false): boolean =>
-  FINDS_ORDER && valueBytes > 0 && (isPlanned || keyBits === 32);
+  FINDS_ORDER && keyBits > RADIX_BITS && (isPlanned || valueBytes > 0 || keyBits < 64);
 
 /** Enqueues the histogram of all digits, which also clears the state that the passes use. */
 export function enqueueDigitHistogram(

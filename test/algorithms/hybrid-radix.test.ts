@@ -46,7 +46,7 @@ interface Plan {
 
 function readPlan(words: Uint32Array): Plan {
   const [first = 0, low = 0, listed = 0] = words;
-  return { passes: Array.from(words.subarray(4 + first, 12), (word) => word & 255), low, listed };
+  return { passes: Array.from(words.subarray(3 + first, 11), (word) => word & 255), low, listed };
 }
 
 /** The digits by which keys are sorted; all of them are in the sample. */
