@@ -51,7 +51,7 @@ const ARRAYS = {
   ...{ u32: Uint32Array, i32: Int32Array, f32: Float32Array },
   ...{ u64: BigUint64Array, i64: BigInt64Array, f64: Float64Array },
 };
-const widthOf = (dtype) => Number(dtype.slice(1));
+const widthOf = (dtype) => 8 * ARRAYS[dtype].BYTES_PER_ELEMENT;
 const bytesOf = (view) => new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 const same = (a, b) => Buffer.compare(bytesOf(a), bytesOf(b)) === 0;
 

@@ -8,10 +8,11 @@ const folder = join(import.meta.dirname, '../../scripts/results');
 
 /**
  * Files without times of operations on a device: trials, overlapping work, whole files and batches, several devices, less
- * local memory, first results, a busy machine, the host engine, break-even sizes, and the ladders, which have a page of their own.
+ * local memory, first results, a busy machine, the host engine, break-even sizes, random cases, and the ladders, which
+ * have a page of their own.
  */
 const WITHOUT_ROWS =
-  /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy|first|host-engine|break-even)\.json$/;
+  /-(overlap|tune|ladder|files|batch|spread|divided|exchange|local-memory|busy|first|host-engine|break-even|cases)\.json$/;
 
 /** Cores of the CPUs that were measured. */
 const CORES = 2;
