@@ -108,3 +108,7 @@ export class CodeEdges {
     return encode(this.#codec, BigInt.asUintN(this.#codec.dtype.width, value));
   }
 }
+
+/** Returns the text of NaN and of infinities in files of text; undefined for other numbers. */
+export const nonFiniteText = (value: number): string | undefined =>
+  Number.isFinite(value) ? undefined : Number.isNaN(value) ? 'nan' : value < 0 ? '-inf' : 'inf';

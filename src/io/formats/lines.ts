@@ -1,7 +1,7 @@
 /** Numbers as text, one a line. */
 import { elementsOf, keyWords } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, isHalf } from '../../keys/dtype.js';
-import { halfDecoder } from '../../keys/value.js';
+import { halfDecoder, nonFiniteText } from '../../keys/value.js';
 import { DtypeError, UsageError } from '../../util/errors.js';
 import { withAdvice } from '../../util/invalid-argument.js';
 import type { KeyFormat } from './key-file.js';
@@ -59,8 +59,7 @@ function textsOf(dtype: Dtype): (piece: Uint8Array) => string {
     if (typeof key === 'bigint') return String(key);
     const value = isHalf(info) ? half(key) : key;
     if (Object.is(value, -0)) return '-0.0';
-    if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : `${value < 0 ? '-' : ''}inf`;
-    return String(dtype === 'f32' ? shortestFloat32(value) : value);
+    return nonFiniteText(value) ?? String(dtype === 'f32' ? shortestFloat32(value) : value);
   };
   return (piece) => {
     const words = keyWords(piece, info);

@@ -1,7 +1,7 @@
 /** Key columns of two tables as codes that are equal if and only if the keys are. */
 import { DTYPES, type Dtype, dtypeInfo, infinityBits } from '../../keys/dtype.js';
 import { decode, encode, keyCodec } from '../../keys/key-codec.js';
-import { keyValue } from '../../keys/value.js';
+import { keyValue, nonFiniteText } from '../../keys/value.js';
 import { UsageError } from '../../util/errors.js';
 import { type KeyKind, keyKind, type TableType, typeText } from '../formats/tables/table-type.js';
 import { exactCode, scanNumber } from '../formats/text/number-text.js';
@@ -150,10 +150,8 @@ function digitsOf(dtype: Dtype): Step['equal'] {
   const [codec, info] = [keyCodec(dtype), dtypeInfo(dtype)];
   return (value) => {
     const number = keyValue(decode(codec, bitsOf(value)), info);
-    if (typeof number === 'number' && Number.isNaN(number)) return exactBytes('nan');
-    if (number === Number.POSITIVE_INFINITY || number === Number.NEGATIVE_INFINITY)
-      return exactBytes(number < 0 ? '-inf' : 'inf');
-    return exactBytes(String(number)); // without the sign of −0
+    const special = typeof number === 'number' ? nonFiniteText(number) : undefined;
+    return exactBytes(special ?? String(number)); // without the sign of −0
   };
 }
 

@@ -67,15 +67,14 @@ class SegmentCursor {
 struct VerifyWork {
   static constexpr char kName[] = "hostVerifyAsync";
   Keys keys;
-  uint64_t codec[kCodecWords];
+  CodecArgument codec;
   Memory sorted, values, moved, offsets;
   size_t value_bytes = 0;
   bool from_segment = false;
   Elements findings;
 
   bool Read(Call& call) {
-    if (!keys.Read(call, 2)) return false;
-    const HostMemory words = call.Memory(4, sizeof codec);
+    if (!keys.Read(call, 2) || !codec.Read(call, 4)) return false;
     sorted.Read(call, 5, keys.memory.bytes);
     values.Read(call, 6, 0);
     value_bytes = call.SizeOr0(7);
@@ -88,7 +87,6 @@ struct VerifyWork {
     offsets.Read(call, 9, sizeof(uint32_t));
     from_segment = call.Bool(10);
     if (!call.ok()) return false;
-    std::memcpy(codec, words.data, sizeof codec);
     if (offsets.given && reinterpret_cast<uintptr_t>(offsets.data) % alignof(uint32_t) != 0)
       return call.Fail(CL_INVALID_VALUE, "expected aligned 32-bit offsets");
     return findings.Read(call, 11, sizeof(uint64_t), 2);
@@ -120,7 +118,7 @@ struct VerifyWork {
     std::unique_ptr<std::atomic<bool>[]> seen(new (std::nothrow) std::atomic<bool>[keys.n]());
     if (!seen) return false;
     const Key* const from = keys.as<Key>();
-    const Codec<Key> code_of(codec);
+    const Codec<Key> code_of(codec.words);
     ForSlices(keys.n, threads, [&](size_t, size_t first, size_t last) {
       SegmentCursor segment(offsets, keys.n, first);
       size_t previous = SIZE_MAX;
@@ -146,7 +144,7 @@ struct VerifyWork {
   template <typename Key>
   void CheckElements(Threads& threads, std::atomic<bool>* ordered, std::atomic<bool>* complete) const {
     const Key* const from = keys.as<Key>();
-    const Codec<Key> code_of(codec);
+    const Codec<Key> code_of(codec.words);
     const size_t bytes = values.given && moved.given ? value_bytes : 0;
     std::atomic<uint64_t> difference{0};
     ForSlices(keys.n, threads, [&](size_t, size_t first, size_t last) {
@@ -283,7 +281,7 @@ struct VerifyDistinctWork {
 struct VerifyTopWork {
   static constexpr char kName[] = "hostVerifyTopAsync";
   Keys keys;
-  uint64_t codec[kCodecWords];
+  CodecArgument codec;
   Elements offsets, begins, top, positions, findings;
   size_t k = 0;
   bool from_segment = false;
@@ -291,10 +289,7 @@ struct VerifyTopWork {
   bool Read(Call& call) {
     k = call.Size(7);
     from_segment = call.Bool(10);
-    if (!keys.Read(call, 2)) return false;
-    const HostMemory words = call.Memory(4, sizeof codec);
-    if (!call.ok()) return false;
-    std::memcpy(codec, words.data, sizeof codec);
+    if (!keys.Read(call, 2) || !codec.Read(call, 4)) return false;
     if (!offsets.Read(call, 5, sizeof(uint32_t), 2) || !begins.Read(call, 6, sizeof(uint32_t))) return false;
     if (begins.n != offsets.n) return call.Fail(CL_INVALID_VALUE, "expected as many offsets of results as of keys");
     return top.Read(call, 8, keys.width) && positions.Read(call, 9, sizeof(uint32_t), top.n) &&
@@ -317,7 +312,7 @@ struct VerifyTopWork {
     }
     wrong[0] += to[segments] != top.n;
     if (wrong[0] > 0) return;
-    const Codec<Key> code_of(codec);
+    const Codec<Key> code_of(codec.words);
     wrong[1] = Sum(top.n, begins, threads, [&](size_t i, const SegmentCursor& segment) {
       const size_t position = PositionAt(i, segment);
       if (position < from[segment.index] || position >= from[segment.index + 1] || position >= keys.n) return true;

@@ -1,6 +1,7 @@
 /** Writes few numbers as CSV in this process: a subprocess takes longer to start. The text is the same. */
 import { elementsOf, keyWords } from '../../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
+import { nonFiniteText } from '../../../keys/value.js';
 import type { Output } from '../../streams/output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
 import { MAX_FIRST_ROWS } from '../tables/policy.js';
@@ -51,8 +52,8 @@ const textOf = (number: number | bigint, dtype: Dtype): string =>
 
 /** Returns the shortest text that identifies an f64, with a point or an exponent. */
 function floatText(number: number): string {
-  if (Number.isNaN(number)) return 'nan';
-  if (!Number.isFinite(number)) return number < 0 ? '-inf' : 'inf';
+  const special = nonFiniteText(number);
+  if (special) return special;
   if (Object.is(number, -0)) return '-0.0';
   const [digits = '', power = ''] = number.toExponential().split('e');
   const exponent = Number(power);
