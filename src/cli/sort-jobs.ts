@@ -1,7 +1,7 @@
 /** Reads the options of `sort` as jobs of the library: sorts of keys, pairs, records or tables. */
 import type { FileContext, FileJob, FileReport } from '../io/file-sort/file-job.js';
 import { sortFile } from '../io/file-sort/sort-file.js';
-import { maxKeyCount } from '../io/formats/keys.js';
+import { contentBytes } from '../io/formats/keys.js';
 import { textOptionsOf } from '../io/formats/text/text-options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { readOrder } from './arguments.js';
@@ -35,7 +35,7 @@ const SMALL_BYTES = 2 ** 20;
 
 /** Returns whether inputs are small; false if the size is unknown. */
 async function areSmall(inputs: string | readonly string[]): Promise<boolean> {
-  const bytes = await maxKeyCount(typeof inputs === 'string' ? [inputs] : inputs, 1);
+  const bytes = await contentBytes(typeof inputs === 'string' ? [inputs] : inputs);
   return bytes !== undefined && bytes <= SMALL_BYTES;
 }
 

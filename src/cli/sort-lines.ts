@@ -1,5 +1,5 @@
 /** `clsort sort` of lines of text, with the options of sort(1). */
-import { maxKeyCount } from '../io/formats/keys.js';
+import { contentBytes } from '../io/formats/keys.js';
 import { LineOrder, type LineOrderOptions } from '../io/lines/line-order.js';
 import {
   findDisorder,
@@ -89,8 +89,8 @@ export async function runLines(args: SortArguments, console: Console): Promise<E
     return EXIT.ok;
   }
   const onWarning = ({ message }: Error) => say(console, `clsort: warning: ${message}`);
-  const maxKeys = await maxKeyCount(job.in, 1);
-  const sorter = (maxKeys !== undefined && smallHostSorter(maxKeys, onWarning)) || hostSorter(onWarning);
+  const bytes = await contentBytes(job.in); // a line has one or more
+  const sorter = (bytes !== undefined && smallHostSorter(bytes, onWarning)) || hostSorter(onWarning);
   try {
     await sortLines(job, sorter, context);
   } finally {

@@ -120,6 +120,12 @@ export interface KeyFormat extends FileFormat {
    * @throws UsageError when the request does not fit the file
    */
   open(source: Source, request: ReadRequest): Promise<KeyReader>;
+  /**
+   * Returns an upper bound of the keys of a column, if it is less than the size of the file in bytes.
+   *
+   * @throws the errors of `open`
+   */
+  maxKeys?(source: Source): Promise<number>;
   /** @throws DtypeError when the format cannot hold such keys */
   create(output: Output, facts: KeyFacts, options: WriteOptions): Promise<KeyWriter>;
   /** Returns the size of a file with such keys in bytes, header included; undefined if unknown in advance. */

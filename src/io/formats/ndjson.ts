@@ -14,5 +14,6 @@ export const ndjson: KeyFormat = {
   compressible: true,
   decompressesItself: true,
   open: async (source, request) => (await import('./text/text-keys.js')).openTextKeys(KIND, source, request),
+  maxKeys: async ({ bytes = 0 }) => Math.ceil(bytes / 2), // a line has a digit and an end
   create: createKeysBy(KIND),
 };

@@ -26,10 +26,13 @@ export const npy: KeyFormat = {
       ? keys.all()
       : keys.column(columnNumber(request.column, header, source.name));
   },
+  maxKeys: async (source) => keysOf(await readHeader(source)),
   create,
   bytes: ({ dtype, n, shape }) =>
     n === undefined ? undefined : npyHeader(dtype, shape ?? [n]).length + n * dtypeInfo(dtype).bytes,
 };
+
+const keysOf = ({ shape }: NpyHeader): number => shape.reduce((all, length) => all * length, 1);
 
 /**
  * Returns the 0-based index of the requested column.
@@ -61,7 +64,7 @@ class StoredKeys {
     this.#source = source;
     this.#header = header;
     this.#info = dtypeInfo(header.dtype);
-    this.#n = header.shape.reduce((all, length) => all * length, 1);
+    this.#n = keysOf(header);
     if (source.bytes !== undefined) this.#assertLength(source.bytes - header.begin);
   }
 

@@ -16,5 +16,13 @@ export const parquet: KeyFormat = {
     ['PAR1', 'PARE'].includes(latin1(head, 0, 4)) &&
     (tail === undefined ? head[4] === 0x15 : /PAR[1E]$/.test(latin1(tail))),
   open: openKeysBy(KIND),
+  async maxKeys({ fd, bytes = 0 }) {
+    if (fd === undefined) return bytes;
+    const [{ fileSource }, { ParquetFooter }] = await Promise.all([
+      import('./subprocess/byte-source.js'),
+      import('./subprocess/tables/parquet-footer.js'),
+    ]);
+    return ParquetFooter.read(fileSource(fd)).footer.rows;
+  },
   create: createKeysBy(KIND),
 };

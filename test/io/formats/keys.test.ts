@@ -1,12 +1,21 @@
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { KeyReader } from '../../../src/io/formats/key-file.js';
-import { formatNamed, type InputOptions, keyTarget, openKeys } from '../../../src/io/formats/keys.js';
+import {
+  contentBytes,
+  formatNamed,
+  type InputOptions,
+  keyTarget,
+  maxKeyCount,
+  openKeys,
+} from '../../../src/io/formats/keys.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { DtypeError, FormatError, UsageError } from '../../../src/util/errors.js';
 import { scratchFolder } from '../../cli/cli.js';
+import { parquetOf } from '../tables/parquet-columns.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
@@ -156,4 +165,25 @@ test('an unknown format is a usage error that names the known ones', (t) => {
     instanceOf: UsageError,
     message: /auto, raw, npy, .*Did you mean "npy"/,
   });
+});
+
+test('sizes and headers limit the number of keys of files that are not read', async (t) => {
+  const values = Array.from({ length: 100 }, () => Buffer.alloc(8));
+  const whole = parquetOf([{ name: 'x', physical: 'DOUBLE', values }]);
+  writeFileSync(path('whole.parquet'), whole);
+  writeFileSync(path('cut.parquet'), whole.subarray(0, -1));
+  writeFileSync(path('cut.npy'), npy.subarray(0, 20));
+  writeFileSync(path('keys.npy.gz'), gzipSync(npy));
+  writeFileSync(path('lines.ndjson'), '1\n2\n3');
+  writeFileSync(path('text.csv'), text);
+  const limits: Readonly<Record<string, number | undefined>> = {
+    ...{ 'keys.u32': 100, 'keys.npy': 100, 'whole.parquet': 100, 'lines.ndjson': 3, 'text.csv': text.length },
+    ...{ 'cut.npy': 20, 'cut.parquet': undefined, 'keys.npy.gz': undefined, 'none.npy': undefined },
+  };
+  for (const [name, limit] of Object.entries(limits)) t.is(await maxKeyCount([path(name)]), limit, name);
+  t.is(await maxKeyCount([path('keys.u32')], 8), 50);
+  t.is(await maxKeyCount([path('keys.npy'), path('whole.parquet')]), 200);
+  t.is(await maxKeyCount([path('keys.npy'), '-']), undefined);
+  t.is(await contentBytes([path('keys.npy'), path('text.csv')]), npy.length + text.length);
+  t.is(await contentBytes([path('whole.parquet')]), undefined);
 });
