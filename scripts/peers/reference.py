@@ -46,14 +46,26 @@ def numbers_of(a):
     return found if found.size else np.zeros(1, a.dtype)
 
 
+def interpolated(keys, q, found, weight):
+    """The quantile that NumPy found; beside an infinity and where the distance is no double, what its neighbours make."""
+    if weight is None or np.isfinite(found):
+        return found
+    low, high = (np.quantile(keys, q, method=m) for m in ("lower", "higher"))
+    return low if low == high else low * (1 - weight) + high * weight
+
+
 def quantile(a, b, number):
     keys = numbers_of(a)
-    return [keys, np.array([np.quantile(keys.astype("f8"), number % 101 / 100, method=m) for m in METHODS])]
+    doubles, q = keys.astype("f8"), number % 101 / 100
+    weights = {"linear": q * (len(keys) - 1) % 1, "midpoint": 0.5}
+    found = {m: np.quantile(doubles, q, method=m) for m in METHODS}
+    return [keys, np.array([interpolated(doubles, q, found[m], weights.get(m)) for m in METHODS])]
 
 
 def median(a, b, number):
     keys = numbers_of(a)
-    return [keys, np.array([np.median(keys.astype("f8"))])]
+    doubles = keys.astype("f8")
+    return [keys, np.array([interpolated(doubles, 0.5, np.median(doubles), 0.5)])]
 
 
 def nth(a, b, number):

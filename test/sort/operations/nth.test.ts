@@ -43,6 +43,13 @@ forEachSorter((title, open, small) => {
     t.is(await sorter.quantile(KEYS, 1, { nan: 'first' }), 5);
     t.is(await sorter.quantile(BigUint64Array.of(2n ** 63n, 2n ** 64n - 1n), 0.5), 1.5 * 2 ** 63);
     t.is(await sorter.quantile(Float64Array.of(1, Infinity), 0), 1);
+    for (const q of [0.25, 0.5, 0.75]) {
+      t.is(await sorter.quantile(Float64Array.of(1, Infinity), q), Infinity);
+      t.is(await sorter.quantile(Float32Array.of(-Infinity, 1), q), -Infinity);
+      t.is(await sorter.quantile(Float32Array.of(-Infinity, Infinity), q), NAN);
+    }
+    const largest = Number.MAX_VALUE; // the distance of these two is no double
+    t.is(await sorter.median(Float64Array.of(-largest, largest)), 0);
     using array = await sorter.upload(keys);
     t.is(await sorter.median(array), 6);
   });

@@ -48,6 +48,7 @@ export interface Quantile {
    * Returns a quantile of the keys: quantile `q` is at place `q * (n - 1)` of the ascending order.
    *
    * NaNs are keys like others, at the end of the order that `nan` names. A quantile with a NaN as a neighbour is NaN.
+   * Between a finite and an infinite key it is infinite, and between two infinities of different sign NaN.
    * Results are computed as doubles. The selection is that of `nth`.
    *
    * @param keys fewer than 2^32 keys, at least one: typed array or device array, or a promise of one
@@ -170,9 +171,10 @@ function assertFractions(q: readonly number[]): void {
   }
 }
 
-/** Interpolates as NumPy does: from the nearer key. */
+/** Interpolates as NumPy does, from the nearer key, but beside an infinite key, where NumPy returns NaN or the key. */
 function interpolate(low: number | bigint, high: number | bigint, weight: number): number {
   if (weight === 0 || low === high) return Number(low);
   const distance = Number((high as number) - (low as number)); // exact for BigInts
+  if (!Number.isFinite(distance)) return Number(low) * (1 - weight) + Number(high) * weight;
   return weight < 0.5 ? Number(low) + distance * weight : Number(high) - distance * (1 - weight);
 }
