@@ -4,6 +4,7 @@
  */
 import { hostSorter } from '../sort/api/host-sorter.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
+import { throwIfAborted } from '../sort/model/options.js';
 import { DeviceLostError } from '../util/errors.js';
 import type { Job } from './jobs.js';
 import { noStreams } from './no-streams.js';
@@ -45,17 +46,13 @@ class LocalWorker implements RunningWorker {
 
   readonly run: RunningWorker['run'] = (job, memory, onProgress, isSmall) => {
     const controller = new AbortController();
-    let cancelInProcess: (() => void) | undefined;
-    const cancel = (): void => {
-      controller.abort();
-      cancelInProcess?.();
-    };
+    const cancel = (): void => controller.abort();
     if (isSmall && !needsDevice(job)) return { done: this.#runHere(job, controller), cancel };
     this.#process ??= this.#start();
     const done = this.#process.then((worker) => {
+      throwIfAborted(controller.signal);
       const execution = worker.run(job, memory, onProgress);
-      cancelInProcess = execution.cancel;
-      if (controller.signal.aborted) execution.cancel();
+      controller.signal.addEventListener('abort', execution.cancel);
       return execution.done;
     });
     return { done, cancel };

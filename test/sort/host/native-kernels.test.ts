@@ -1,5 +1,4 @@
 /** The column kernels of the addon give the bits that those of the reference engine give. */
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { bytesOf, emptyLike, newArray } from '../../../src/keys/array.js';
 import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
@@ -19,6 +18,7 @@ import { CONTAINS, CONTAINS_BY_TABLE } from '../../../src/sort/operations/sets/c
 import { AbortedError } from '../../../src/util/errors.js';
 import type { MaybePromise } from '../../../src/util/maybe-promise.js';
 import { type Distribution, keysOf } from '../../distributions.js';
+import { abortOnStart } from './abort-on-start.js';
 
 /** Around the smallest size of the addon and the sizes of one and several slices. */
 const SIZES = [2 ** 14 - 1, 2 ** 14, 2 ** 14 + 1, 2 ** 18 - 1, 2 ** 18, 2 ** 18 + 1];
@@ -387,12 +387,9 @@ test('members by a table are those by a search', async (t) => {
 test('an aborted operation rejects', async (t) => {
   const n = 2 ** 24;
   const keys = columnOf(keysOf('f64', 'uniform', n), 'f64');
-  const controller = new AbortController();
-  const kernels = new NativeColumnKernels(controller.signal);
+  const kernels = new NativeColumnKernels(abortOnStart());
   const places = column('u32', n, new Uint32Array(n));
   const searching = kernels.run(SEARCH_SORTED, keys, keys, { codec: keyCodec('f64'), right: false }, places);
-  await setTimeout(5);
-  controller.abort();
   await t.throwsAsync(searching, { instanceOf: AbortedError });
   for (const op of REDUCE_OPS) await t.throwsAsync(kernels.reduce(keys, op), { instanceOf: AbortedError });
 });

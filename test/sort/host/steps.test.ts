@@ -4,6 +4,7 @@ import { Sorter } from '../../../src/sort/api/sorter.js';
 import { copySteps, inSlices, runSync, runYielding } from '../../../src/sort/host/steps.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { keysOf } from '../../distributions.js';
+import { abortOnStart } from './abort-on-start.js';
 
 const test = ava.serial; // they would wait for each other
 
@@ -48,8 +49,9 @@ for (const [name, run] of Object.entries(OPERATIONS)) {
   test(`${name}: the operation yields to the event loop and is aborted by a signal`, async (t) => {
     await using sorter = await Sorter.open({ device: 'host' });
     const controller = new AbortController();
-    setImmediate(() => setImmediate(() => controller.abort('enough'))); // it has started by then
-    const error = await t.throwsAsync(run(sorter, { signal: controller.signal }), {
+    const signal = abortOnStart(controller, 'enough');
+    setImmediate(() => setImmediate(() => controller.abort('enough'))); // the JavaScript engine has started by then
+    const error = await t.throwsAsync(run(sorter, { signal }), {
       instanceOf: AbortedError,
     });
     t.is(error?.cause, 'enough');
