@@ -5,8 +5,25 @@ import { promisify } from 'node:util';
 // By descriptor, since the file handles of Yarn's Plug'n'Play have no `sync` and no `datasync`.
 const [sync, syncData] = [promisify(fsync), promisify(fdatasync)];
 
-/** Waits until the data and the metadata of a file are on its storage. */
-export const syncFile = ({ fd }: FileHandle): Promise<void> => sync(fd);
+async function isDenied(syncing: Promise<void>): Promise<boolean> {
+  try {
+    await syncing;
+    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_ACCESS_DENIED') return true;
+    throw error;
+  }
+}
 
-/** Waits until the data of a file are on its storage. */
-export const syncFileData = ({ fd }: FileHandle): Promise<void> => syncData(fd);
+/**
+ * Waits until the data and the metadata of a file are on its storage. Node's permission model denies that by descriptor,
+ * and since Node 26 by handle as well; then the file is not synchronised.
+ */
+export async function syncFile(file: FileHandle): Promise<void> {
+  if (await isDenied(sync(file.fd))) await isDenied(file.sync());
+}
+
+/** As `syncFile`, for the data only. */
+export async function syncFileData(file: FileHandle): Promise<void> {
+  if (await isDenied(syncData(file.fd))) await isDenied(file.datasync());
+}

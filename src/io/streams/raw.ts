@@ -9,6 +9,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { AbortedError, ClsortError, IoError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
+import { deniedPermission } from '../../util/permission.js';
 import type { FileHash } from './file-hash.js';
 import { PIECE_BYTES } from './policy.js';
 import { inSlices } from './slices.js';
@@ -69,10 +70,13 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
     EMFILE: 'too many files are open. Raise the limit (ulimit -n), or use fewer files',
     ENXIO: 'it is a socket or the device does not exist',
   };
-  return new IoError(`cannot ${what} ${name || "''"}: ${causes[code] ?? message}`, {
-    cause,
-    details: { path: name },
-  });
+  return new IoError(
+    `cannot ${what} ${name || "''"}: ${causes[code] ?? deniedPermission(cause) ?? message}`,
+    {
+      cause,
+      details: { path: name },
+    },
+  );
 }
 
 /** @throws IoError when the length is not a whole number of records */
