@@ -25,10 +25,10 @@ function keysOf({ dtype, n, distinct }: FirstCall): Float64Array | Uint32Array {
 /** Keys of each segment. */
 const ROW = 1000;
 
-/** Calls by the name of their operation. */
-const CALLS: Readonly<
-  Record<string, (sorter: Sorter, keys: Float64Array | Uint32Array) => Promise<unknown>>
-> = {
+type Run = (sorter: Sorter, keys: Float64Array | Uint32Array) => Promise<unknown>;
+
+/** Calls that peers also make, by the name of their operation. */
+const CALLS: Readonly<Record<string, Run>> = {
   sort: (sorter, keys) => sorter.sort(keys),
   argsort: (sorter, keys) => sorter.argsort(keys),
   unique: (sorter, keys) => sorter.unique(keys),
@@ -37,6 +37,15 @@ const CALLS: Readonly<
   scan: (sorter, keys) => sorter.scan(keys),
   reduce: (sorter, keys) => sorter.reduce(keys, 'sum'),
 };
+
+/** Returns the call of another operation, as `bench calls` makes it. */
+async function timedCall({ operation, n }: FirstCall): Promise<Run> {
+  const { callInputs, callOperations } = await import('./call-operations.js');
+  const [found] = callOperations([operation]);
+  if (!found) throw new RangeError(`cannot measure '${operation}': there is no such call`);
+  const [call, inputs] = [found.prepare(n), callInputs(n)];
+  return (sorter) => call(sorter, inputs);
+}
 
 /** Returns the arrays and numbers of a result, for comparison. */
 const partsOf = (result: unknown): unknown[] =>
@@ -55,14 +64,13 @@ function isSame(a: unknown, b: unknown): boolean {
 
 async function measure({ library, device, call, calls }: FirstRequest): Promise<FirstTimes> {
   const keys = keysOf(call);
-  const run = CALLS[call.operation];
-  if (!run) throw new RangeError(`cannot measure '${call.operation}': there is no such call`);
   const importing = performance.now();
   const { Sorter } = (await import(library)) as Library;
   const imported = seconds(importing);
   const opening = performance.now();
   const sorter = await Sorter.open({ device });
   const opened = seconds(opening);
+  const run = CALLS[call.operation] ?? (await timedCall(call));
   const prepared = { build: 0, 'self-test': 0 };
   const onPreparation = (message: unknown): void => {
     const { step, seconds: spent } = message as PreparationMessage;

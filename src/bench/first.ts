@@ -7,12 +7,15 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { DeviceInfo } from '../device/platform/platform.js';
 import { generate } from '../io/operations/gen.js';
+import type { CallOperation } from '../sort/operations/case.js';
+import { TIMED_OPERATIONS } from '../sort/operations/cases.js';
 import { packageFolder, programFile } from '../util/package.js';
 import { invalidName } from '../util/suggest.js';
 import { PEER_PROGRAM } from './first-peers.js';
 
 /** A call on host arrays. */
 export interface FirstCall {
+  /** One of the calls that peers also make, or an operation of `TIMED_OPERATIONS`. */
   readonly operation: string;
   readonly dtype: 'f64' | 'u32';
   readonly n: number;
@@ -68,8 +71,8 @@ export interface FirstBench {
   readonly rows: readonly FirstRow[];
 }
 
-/** Operations, with the words of the command that does the same with a file. */
-const OPERATIONS: readonly (Omit<FirstCall, 'n'> & { readonly words?: readonly string[] })[] = [
+/** Calls that peers also make, with the words of the command that does the same with a file. */
+const BESIDE_PEERS: readonly (Omit<FirstCall, 'n'> & { readonly words?: readonly string[] })[] = [
   { operation: 'sort', dtype: 'f64', words: ['sort'] },
   { operation: 'sort', dtype: 'u32', words: ['sort'] },
   { operation: 'argsort', dtype: 'f64', words: ['sort', '--argsort'] },
@@ -78,6 +81,18 @@ const OPERATIONS: readonly (Omit<FirstCall, 'n'> & { readonly words?: readonly s
   { operation: 'segmentedSort', dtype: 'u32' },
   { operation: 'scan', dtype: 'u32', words: ['scan'] },
   { operation: 'reduce', dtype: 'u32' },
+];
+
+const operationOf = ({ name }: CallOperation): string => name.replace(/-.*/, '');
+
+/** One call of each operation; of those with variants, the first. */
+const OPERATIONS: typeof BESIDE_PEERS = [
+  ...BESIDE_PEERS,
+  ...TIMED_OPERATIONS.filter(
+    (one, i) =>
+      !BESIDE_PEERS.some(({ operation }) => operation === operationOf(one)) &&
+      TIMED_OPERATIONS.findIndex((other) => operationOf(other) === operationOf(one)) === i,
+  ).map((one) => ({ operation: operationOf(one), dtype: 'u32' as const })),
 ];
 
 const PEERS = ['numpy', 'cupy'] as const;
@@ -117,7 +132,8 @@ export async function benchFirst(options: FirstOptions): Promise<FirstBench> {
   };
   const missing = new Set<string>();
   try {
-    for (const [i, { words, ...one }] of OPERATIONS.entries()) {
+    for (const [i, operation] of OPERATIONS.entries()) {
+      const { words, ...one } = operation;
       if (!operations.includes('all') && !operations.includes(one.operation)) continue;
       const call: FirstCall = { ...one, n };
       const file = join(folder, `keys.${call.dtype}`);
@@ -131,7 +147,7 @@ export async function benchFirst(options: FirstOptions): Promise<FirstBench> {
           : {};
         add({ ...call, by: 'clsort', caches, ...ran, ...command });
       }
-      for (const peer of PEERS) {
+      for (const peer of BESIDE_PEERS.includes(operation) ? PEERS : []) {
         // NumPy compiles nothing.
         for (const caches of peer === 'numpy' ? (['warm'] as const) : (['cold', 'warm'] as const)) {
           if (signal.aborted || missing.has(peer)) break;

@@ -1,6 +1,7 @@
 /** First results of new processes: `clsort bench first`. */
 import ava from 'ava';
 import type { FirstBench } from '../../src/bench/first.js';
+import { TIMED_OPERATIONS } from '../../src/sort/operations/cases.js';
 import { clsort } from '../cli/cli.js';
 
 const test = ava.serial; // each starts processes
@@ -26,6 +27,22 @@ test('bench first measures processes with empty and with filled caches', async (
     t.true((row.build ?? 0) + (row.selfTest ?? 0) < (row.first ?? 0) + 0.01);
   }
   for (const { by, result, reason } of rows) t.true(['ok', 'missing'].includes(result), `${by}: ${reason}`);
+});
+
+test('bench first measures every operation', async (t) => {
+  const { code, out, err } = await clsort([
+    ...['bench', 'first', '--device', 'cpu', '--count', '1000', '--operation', 'join,mergeMany', '--json'],
+  ]);
+  t.is(code, 0, err + out);
+  const { rows }: FirstBench = JSON.parse(out);
+  t.deepEqual(
+    rows.map(({ operation, by, caches, result }) => `${operation} ${by} ${caches} ${result}`),
+    ['mergeMany', 'join']
+      .flatMap((name) => ['cold', 'warm'].map((caches) => `${name} clsort ${caches} ok`))
+      .sort(),
+  );
+  const unknown = await clsort(['bench', 'first', '--device', 'cpu', '--operation', 'none']);
+  for (const { name } of TIMED_OPERATIONS) t.true(unknown.err.includes(name.replace(/-.*/, '')), name);
 });
 
 test('bench first rejects what it does not measure', async (t) => {

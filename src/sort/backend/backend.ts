@@ -45,13 +45,14 @@ export interface Backend {
   distrust(plan: Plan): void;
 
   /**
-   * Compiles the programs of a plan, once.
+   * Compiles the programs of a plan, once, and at the same time those that verify its sort.
    *
+   * @param verified whether the sort has segments; undefined if it is not verified
    * @throws BuildError when they do not compile
    * @throws MismatchError when the variant failed its self-test
    * @throws UnsupportedError when the compiled algorithm cannot run the plan
    */
-  prepare(plan: Plan): Promise<void>;
+  prepare(plan: Plan, verified?: { readonly bySegments: boolean }): Promise<void>;
 
   /** Whether `prepare` has nothing left to compile or to check. */
   isReady(plan: Plan): boolean;

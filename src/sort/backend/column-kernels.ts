@@ -70,16 +70,6 @@ export interface ColumnKernels {
   /** Computes `positions[i] -= offsets[ids[i]]`, which are positions from the start of each segment. All u32. */
   subtractBegins(positions: Column, ids: Column, offsets: Column): MaybePromise<void>;
   /**
-   * Compiles the programs of `distinct` at the same time.
-   *
-   * @param use.moves whether `distinct` receives `moved`, and `canonical` is used before it
-   * @param use.counts whether `counts` is used after it
-   */
-  prepareDistinct(
-    sorted: Column,
-    use: { readonly moves: boolean; readonly counts: boolean },
-  ): MaybePromise<unknown>;
-  /**
    * Finds the distinct keys of a sorted column.
    *
    * @param out outputs with the length of `sorted`: `keys` receives the distinct keys, `places` (u32) where their runs

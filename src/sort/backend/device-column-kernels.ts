@@ -50,10 +50,6 @@ function digitsOf(width: number, from: number): { readonly at: number; readonly 
   return digits;
 }
 
-/** Parameters that cl/canonical.cl and cl/unique.cl are compiled for. */
-const canonicalShape = ({ info }: Column) => ({ KEY_BITS: info.width, VALUE_BYTES: 0 });
-const COUNTS_SHAPE = { KEY_BITS: 32, VALUE_BYTES: 0 };
-
 const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
 
 /** Returns the largest index out of range that a gather found, or undefined. */
@@ -91,7 +87,8 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
 
   async canonical(from: Column, to: Column): Promise<void> {
     const args = [bufferOf(from), bufferOf(to), u64(from.n), u64(infinityBits(from.info))];
-    await this.#runPerElement('canonical.cl', 'canonical', canonicalShape(from), from.n, args);
+    const shape = { KEY_BITS: from.info.width, VALUE_BYTES: 0 };
+    await this.#runPerElement('canonical.cl', 'canonical', shape, from.n, args);
   }
 
   async appendCodes(from: Column, codec: KeyCodec, to: Column, shift: number, first: boolean): Promise<void> {
@@ -146,34 +143,17 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     await this.#runPerElement('segment.cl', 'subtract_begins', {}, ids.n, args);
   }
 
-  prepareDistinct(
-    sorted: Column,
-    { moves, counts }: { readonly moves: boolean; readonly counts: boolean },
-  ): Promise<unknown> {
-    const build = (file: string, kernel: string, shape: Readonly<Record<string, number>>) =>
-      buildForGroups(this.device, file, [kernel], shape);
-    return Promise.all([
-      this.#heads(sorted, moves),
-      moves && build('canonical.cl', 'canonical', canonicalShape(sorted)),
-      counts && build('unique.cl', 'unique_counts', COUNTS_SHAPE),
-    ]);
-  }
-
-  #heads(sorted: Column, moves: boolean): MaybePromise<Compaction> {
-    return Compaction.create(this.device, {
-      dtype: sorted.dtype,
-      by: moves ? 'moved heads' : 'heads',
-      tuning: this.tuning('unique', sorted),
-    });
-  }
-
   async distinct(
     sorted: Column,
     { keys, places }: { readonly keys: Column; readonly places: Column },
     moved?: { readonly input: Column; readonly positions: Column },
   ): Promise<() => number> {
     const { n } = sorted;
-    const heads = await this.#heads(sorted, moved !== undefined);
+    const heads = await Compaction.create(this.device, {
+      dtype: sorted.dtype,
+      by: moved ? 'moved heads' : 'heads',
+      tuning: this.tuning('unique', sorted),
+    });
     const to = {
       keys: bufferOf(keys),
       places: bufferOf(places),
@@ -184,7 +164,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
 
   async counts(places: Column, n: number, to: Column): Promise<void> {
     const args = [bufferOf(places), bufferOf(to), u64(to.n), u64(n)];
-    await this.#runPerElement('unique.cl', 'unique_counts', COUNTS_SHAPE, to.n, args);
+    await this.#runPerElement('unique.cl', 'unique_counts', { KEY_BITS: 32, VALUE_BYTES: 0 }, to.n, args);
   }
 
   async select(

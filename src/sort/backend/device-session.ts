@@ -104,8 +104,12 @@ export class DeviceBackend implements Backend {
     this.#planner.distrust(plan);
   }
 
-  async prepare(plan: Plan): Promise<void> {
-    if (plan.engine === 'device') await this.#algorithm(plan);
+  async prepare(plan: Plan, verified?: { readonly bySegments: boolean }): Promise<void> {
+    if (plan.engine !== 'device') return;
+    const verifiers = verified && [this.#verifier(plan, verified.bySegments), this.#checksumsOf()];
+    const compiled = Promise.allSettled(verifiers ?? []); // an error recurs in the sort
+    await this.#algorithm(plan);
+    await compiled;
   }
 
   isReady(plan: Plan): boolean {
@@ -288,7 +292,11 @@ export class DeviceBackend implements Backend {
 
   #transfersOf({ verify }: SortSettings): CheckedTransfers {
     if (!verify) return UNCHECKED;
-    return new CheckedTransfers(() => memoized(this.#checksums, '', () => Checksums.create(this.device)));
+    return new CheckedTransfers(() => this.#checksumsOf());
+  }
+
+  #checksumsOf(): Promise<Checksums> {
+    return memoized(this.#checksums, '', () => Checksums.create(this.device));
   }
 }
 

@@ -95,8 +95,6 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(slices);
   }
 
-  prepareDistinct(): void {}
-
   async distinct(
     sorted: Column,
     out: { readonly keys: Column; readonly places: Column },

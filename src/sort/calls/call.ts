@@ -1,3 +1,4 @@
+import type { Dtype } from '../../keys/dtype.js';
 import {
   type ClsortError,
   DeviceLostError,
@@ -37,6 +38,13 @@ export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<Sor
  * @returns the result getter, to be called after the wait
  */
 export type ExecutionBody<T> = (call: Call) => MaybePromise<() => T>;
+
+/**
+ * Runs the steps of a call that follow its first sort on columns without keys, which only compiles their programs.
+ *
+ * @param none returns a column without keys
+ */
+export type LaterSteps = (none: (dtype: Dtype) => Column) => readonly MaybePromise<unknown>[];
 
 /** A sort whose commands are enqueued. */
 interface EnqueuedSort {
@@ -318,16 +326,17 @@ export class Call {
   }
 
   /**
-   * Compiles the programs of a call at the same time: those of the first plan of its sort, and others.
+   * Compiles the programs of a call at the same time: those of the first plan of its sort, and of later steps.
    *
-   * @param others starts to compile the other programs. An error is ignored, since it recurs when they are used
-   * @returns settles when all are compiled; undefined if the plan is ready, without a call of `others`
+   * @param later its errors are ignored, since they recur when the steps are run
+   * @returns settles when all are compiled; undefined if the plan is ready, without a call of `later`
    */
-  prepare(sort: Sort, others: () => readonly MaybePromise<unknown>[]): Promise<void> | undefined {
+  prepare(sort: Sort, later: LaterSteps): Promise<void> | undefined {
     const { backend } = this.#context;
     const [first] = backend.plans(requestOf(this.#jobOf(sort)));
     if (!first || backend.isReady(first)) return undefined;
-    return Promise.allSettled([this.canSort(sort), ...others()]).then(() => undefined);
+    const none = (dtype: Dtype): Column => this.columns.temporary(dtype, 0);
+    return Promise.allSettled([this.canSort(sort), ...later(none)]).then(() => undefined);
   }
 
   /** Returns whether a plan for this sort is left. A plan that does not work is reported as a warning. */

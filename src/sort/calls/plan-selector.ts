@@ -59,6 +59,7 @@ export class PlanSelector {
   async firstUsable(request: PlanRequest, settings: SortSettings): Promise<Plan | undefined> {
     const { backend } = this.#context;
     const auto = settings.algorithm === 'auto';
+    const verified = settings.verify ? { bySegments: request.segments !== undefined } : undefined;
     for (const plan of backend.plans(request)) {
       if (this.#refused.has(plan.algorithm)) continue;
       if (auto && !backend.trusts(plan)) {
@@ -66,7 +67,7 @@ export class PlanSelector {
         continue;
       }
       try {
-        await backend.prepare(plan);
+        await backend.prepare(plan, verified);
         return plan;
       } catch (error) {
         // An algorithm that does not support this size is normal; one that is broken is worth a warning.

@@ -137,10 +137,14 @@ async function runSelfTest(
   const isOverBudget = () => performance.now() - started > BUDGET_SECONDS * 1000;
   const { alone, pairs } = casesOf(algorithm, defersStress);
   return reasonOf(async () => {
-    for (const one of alone) {
-      if (one.testCase.n > 257 && isOverBudget()) break;
-      const wrong = await testAlone(algorithm, one, data);
+    for (let i = 0; i < alone.length; ) {
+      const magnitude = magnitudeOf(alone[i] as SeededCase);
+      if (magnitude > 0 && isOverBudget()) break;
+      const end = alone.findIndex((one, j) => j > i && magnitudeOf(one) !== magnitude);
+      const cases = alone.slice(i, end < 0 ? undefined : end);
+      const wrong = await testInOrder(algorithm, cases, data);
       if (wrong) return wrong;
+      i += cases.length;
     }
     return testConcurrently(algorithm, pairs, data, isOverBudget);
   });
@@ -157,7 +161,7 @@ export async function* stressTest(algorithm: Algorithm): AsyncGenerator<void, Se
   const data = new CaseData(algorithm.shape);
   const parts = partsOf(algorithm.device.info, algorithm.name, algorithm.shape);
   for (const one of alone) {
-    const reason = await reasonOf(() => testAlone(algorithm, one, data));
+    const reason = await reasonOf(() => testInOrder(algorithm, [one], data));
     if (reason !== undefined) return storeSelfTestRecord(parts, reason);
     yield;
   }
@@ -177,22 +181,34 @@ async function reasonOf(test: () => Promise<string | undefined>): Promise<string
   }
 }
 
+/** Returns the order of magnitude of the number of keys: 0 for sizes that always run. */
+const magnitudeOf = ({ testCase: { n } }: SeededCase): number =>
+  n <= 257 ? 0 : Math.ceil(Math.log2(n / 257));
+
 /**
- * Sorts one case and checks it.
+ * Sorts cases one after the other, waits once, and checks them.
  *
- * @returns what went wrong, or undefined
+ * @returns what went wrong first, or undefined
  */
-async function testAlone(algorithm: Algorithm, one: SeededCase, data: CaseData): Promise<string | undefined> {
+async function testInOrder(
+  algorithm: Algorithm,
+  cases: readonly SeededCase[],
+  data: CaseData,
+): Promise<string | undefined> {
   const { device } = algorithm;
   const { queue } = device;
-  const { testCase } = one;
-  const trial = enqueueCase(algorithm, queue, await data.take(one));
+  const trials: Trial[] = [];
   try {
+    for (const one of cases) trials.push(enqueueCase(algorithm, queue, await data.take(one)));
     await queue.finish(deadlineOf(device));
-    const wrong = trial.gaveUp ?? trial.wrong();
-    return wrong && `${testCase.n} ${testCase.pattern} ${testCase.dtype} keys: ${wrong}`;
+    for (const [i, trial] of trials.entries()) {
+      const wrong = trial.gaveUp ?? trial.wrong();
+      const { n, pattern, dtype } = (cases[i] as SeededCase).testCase;
+      if (wrong) return `${n} ${pattern} ${dtype} keys: ${wrong}`;
+    }
+    return undefined;
   } finally {
-    trial.release();
+    for (const trial of trials) trial.release();
   }
 }
 

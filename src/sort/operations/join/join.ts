@@ -7,7 +7,7 @@ import { columnKernel } from '../../backend/column-kernel.js';
 import type { Columns } from '../../backend/columns.js';
 import { HostColumnKernels, u32Of } from '../../backend/host-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, LaterSteps } from '../../calls/call.js';
 import { inSlices } from '../../host/steps.js';
 import { assertIndexable, MAX_INDICES } from '../../model/array-assertions.js';
 import { type Column, column, viewOf } from '../../model/column.js';
@@ -174,11 +174,16 @@ interface Partners {
 }
 
 /** Returns the keys in the order of the call, with equal bits for equal numbers. */
-async function sortPartners(call: Call, keys: Column, assumeSorted: boolean): Promise<Partners> {
+async function sortPartners(
+  call: Call,
+  keys: Column,
+  assumeSorted: boolean,
+  later: LaterSteps,
+): Promise<Partners> {
   if (assumeSorted || keys.n === 0) {
     return { sorted: await canonicalKeys(call, await call.bindInput(keys)) };
   }
-  const { sorted, positions } = await sortByNumber(call, keys);
+  const { sorted, positions } = await sortByNumber(call, keys, later);
   return { sorted, order: positions };
 }
 
@@ -203,8 +208,18 @@ export async function enqueueJoin<R extends { readonly columns: readonly Column[
 ): Promise<R> {
   const { columns } = call;
   const kind = KINDS[name];
-  const { sorted, order } = await sortPartners(call, others, assumeSorted);
   const codec = keyCodec(keys.dtype, call.settings);
+  const { sorted, order } = await sortPartners(call, others, assumeSorted, (none) => {
+    const [noKeys, noWords] = [none(keys.dtype), none('u32')];
+    const { kernels } = columns;
+    return [
+      kernels.run(SEARCH_SORTED, noKeys, noKeys, { codec, right: false }, noWords),
+      kernels.run(JOIN_COUNTS, noWords, noWords, kind),
+      kernels.reduce(noWords, 'sum'),
+      kernels.scan(noWords, noWords, 'sum', false),
+      kernels.segmentIds(noWords, noWords),
+    ];
+  });
   const input = await canonicalKeys(call, await call.bindInput(keys));
   const { count, ...matches } = await findMatches(columns, sorted, input, codec, kind);
   await call.settle();

@@ -135,6 +135,7 @@ export async function enqueueLexsort(
 ): Promise<void> {
   let positions: Column | undefined;
   const keys = packColumns(columns);
+  await prepareSorts(call, keys, moved.n);
   for (const [index, packedColumns] of [...keys.entries()].reverse()) {
     const { column, settings } = await (packedColumns.length > 1
       ? concatenateCodes(call, packedColumns)
@@ -155,6 +156,31 @@ export async function enqueueLexsort(
   }
 }
 
+/** Compiles the programs of the sorts and of the steps between them. */
+async function prepareSorts(call: Call, keys: readonly LexColumn[][], n: number): Promise<void> {
+  const { kernels } = call.columns;
+  const [last, ...others] = [...keys].reverse();
+  const sortOf = (packed: readonly LexColumn[], none: Column, values?: Sort['values']): Sort => {
+    const { dtype, settings } = passOf(packed);
+    return { keys: column(dtype, n, none.place), settings, moved: none.place, ...(values && { values }) };
+  };
+  const anyColumn = call.columns.temporary('u32', 0);
+  await call.prepare(sortOf(last as LexColumn[], anyColumn), (none) => [
+    ...keys.flatMap((packed) =>
+      packed.map(({ keys: { dtype }, order }) => {
+        const noKeys = none(dtype);
+        if (packed.length === 1) return kernels.canonical(noKeys, noKeys);
+        return kernels.appendCodes(noKeys, keyCodec(dtype, order), none(passOf(packed).dtype), 0, true);
+      }),
+    ),
+    ...others.flatMap((packed) => {
+      const [noKeys, noWords] = [none(passOf(packed).dtype), none('u32')];
+      const values = { place: noWords.place, bytes: 4 };
+      return [kernels.gather(noKeys, noWords, noKeys), call.canSort(sortOf(packed, noKeys, values))];
+    }),
+  ]);
+}
+
 /** Groups adjacent columns of up to 64 bits together, into as few groups as that permits. */
 export function packColumns(columns: readonly LexColumn[]): LexColumn[][] {
   const groups: LexColumn[][] = [];
@@ -173,6 +199,17 @@ export function packColumns(columns: readonly LexColumn[]): LexColumn[][] {
 
 type SortPass = { readonly column: Column; readonly settings: NonNullable<Sort['settings']> };
 
+/** Returns the dtype of the key of some columns, and the settings of its sort. */
+function passOf(packed: readonly LexColumn[]): Pick<SortPass, 'settings'> & Pick<Column, 'dtype'> {
+  const [first] = packed as readonly [LexColumn];
+  if (packed.length === 1) return { dtype: first.keys.dtype, settings: first.order };
+  const total = packed.reduce((sum, { keys }) => sum + keys.info.width, 0);
+  return {
+    dtype: total > 32 ? 'u64' : 'u32',
+    settings: { descending: false, nan: 'last', bits: [0, total] },
+  };
+}
+
 async function canonicalColumn(call: Call, [only]: readonly LexColumn[]): Promise<SortPass> {
   const { keys, order } = only as LexColumn;
   const canonical = call.columns.temporary(keys.dtype, keys.n);
@@ -183,14 +220,13 @@ async function canonicalColumn(call: Call, [only]: readonly LexColumn[]): Promis
 
 /** Concatenates the codes of several columns, the first column in the highest bits. */
 async function concatenateCodes(call: Call, packedColumns: readonly LexColumn[]): Promise<SortPass> {
-  const total = packedColumns.reduce((sum, { keys }) => sum + keys.info.width, 0);
-  const { n } = (packedColumns[0] as LexColumn).keys;
-  const column = call.columns.temporary(total > 32 ? 'u64' : 'u32', n);
-  let shift = total;
+  const { dtype, settings } = passOf(packedColumns);
+  const column = call.columns.temporary(dtype, (packedColumns[0] as LexColumn).keys.n);
+  let shift = packedColumns.reduce((sum, { keys }) => sum + keys.info.width, 0);
   for (const [i, { keys, order }] of packedColumns.entries()) {
     shift -= keys.info.width;
     const input = await call.bindInput(keys);
     await call.columns.kernels.appendCodes(input, keyCodec(keys.dtype, order), column, shift, i === 0);
   }
-  return { column, settings: { descending: false, nan: 'last', bits: [0, total] } };
+  return { column, settings };
 }

@@ -2,7 +2,7 @@ import type { ArrayOf } from '../../../keys/array.js';
 import type { KeyArray } from '../../../keys/dtype.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
 import type { Keys } from '../../calls/array-store.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, Sort } from '../../calls/call.js';
 import { type Column, column } from '../../model/column.js';
 import { requireOptionsObject } from '../../model/options.js';
 import type { Awaitable, PositionDtype, Positions } from '../arguments.js';
@@ -103,12 +103,23 @@ async function enqueueArgpartition(
   if (ranks.length === 0 || ranks.length > MAX_PIVOTS) {
     return call.sort({ keys: input, moved: to.place });
   }
-  const pivots = pivotsOf(keys, await keysAtRanks(call, keys, ranks), call.settings.nan);
+  const { kernels } = call.columns;
   const parts = call.columns.temporary('u32', keys.n);
   const search = { codec: keyCodec(keys.dtype, { nan: call.settings.nan }), right: true };
-  await call.columns.kernels.run(SEARCH_SORTED, await call.bindInput(pivots), input, search, parts);
-  const bits = [0, 32 - Math.clz32(pivots.n)] as const;
-  await call.sort({ keys: parts, settings: { bits }, moved: to.place });
+  const sortOf = (pivotCount: number): Sort => {
+    const bits = [0, 32 - Math.clz32(pivotCount)] as const;
+    return { keys: parts, settings: { bits }, moved: to.place };
+  };
+  const found = await keysAtRanks(call, keys, ranks, (none) => {
+    const noKeys = none(keys.dtype);
+    return [
+      kernels.run(SEARCH_SORTED, noKeys, noKeys, search, none('u32')),
+      call.canSort(sortOf(2 * ranks.length)),
+    ];
+  });
+  const pivots = pivotsOf(keys, found, call.settings.nan);
+  await kernels.run(SEARCH_SORTED, await call.bindInput(pivots), input, search, parts);
+  await call.sort(sortOf(pivots.n));
 }
 
 /** Returns the keys that parts begin with: each of some keys, and the next one in the order. */

@@ -1,6 +1,6 @@
 import { newArray } from '../../../keys/array.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, LaterSteps, Sort } from '../../calls/call.js';
 import { type Column, column, wordsOf } from '../../model/column.js';
 import { HISTOGRAM } from '../histogram/histogram.js';
 import { MAX_RANKS, MAX_UNSELECTED, RANK_DIGIT_BITS } from '../policy.js';
@@ -8,6 +8,13 @@ import { COMPACT } from '../select/selection.js';
 
 /** The order of the codes: ascending, NaN last. */
 const BY_CODE = { descending: false, nan: 'last' } as const;
+
+/** The sort of keys by their bits below `end`. */
+const sortOf = (keys: Column, sorted: Column, end: number): Sort => ({
+  keys,
+  sorted: sorted.place,
+  settings: { ...BY_CODE, bits: [0, end] },
+});
 
 /** Returns a column in host memory of keys that are given by their bits. */
 export function columnOfBits(
@@ -31,9 +38,15 @@ export function columnOfBits(
  * Where a sort takes less time, with `verify`, or for many ranks, all keys are sorted instead.
  *
  * @param ranks positions in the order of the call's `nan`, each below the number of keys
+ * @param later what the call does next
  * @returns the bits of the key at each rank
  */
-export async function keysAtRanks(call: Call, keys: Column, ranks: readonly number[]): Promise<bigint[]> {
+export async function keysAtRanks(
+  call: Call,
+  keys: Column,
+  ranks: readonly number[],
+  later: LaterSteps = () => [],
+): Promise<bigint[]> {
   if (ranks.length === 0) return [];
   const codec = keyCodec(keys.dtype);
   const input = await call.bindInput(keys);
@@ -41,7 +54,9 @@ export async function keysAtRanks(call: Call, keys: Column, ranks: readonly numb
   const numbers = keys.n - nans;
   const byCode = ranks.map((rank) => (rank < nans ? numbers + rank : rank - nans));
   const wanted = [...new Set(byCode)].sort((a, b) => a - b);
-  const codes = await new RankSearch(call, input).find(input, wanted, [keys.info.width, 0n]);
+  const search = new RankSearch(call, input);
+  await search.prepare(wanted.length, later);
+  const codes = await search.find(input, wanted, [keys.info.width, 0n]);
   const found = new Map(wanted.map((rank, i) => [rank, decode(codec, codes[i] as bigint)]));
   return byCode.map((rank) => found.get(rank) as bigint);
 }
@@ -68,6 +83,31 @@ class RankSearch {
     this.#all = all;
   }
 
+  #selectsAmong({ n }: Column, ranks: number): boolean {
+    const { columns, settings } = this.#call;
+    return columns.kernels.selectsRanks && !settings.verify && ranks <= MAX_RANKS && n > MAX_UNSELECTED;
+  }
+
+  /** Compiles the programs of a search among uniform keys, and of `later`. */
+  async prepare(ranks: number, later: LaterSteps): Promise<void> {
+    const { kernels } = this.#call.columns;
+    const { dtype, info } = this.#all;
+    let [left, end] = [this.#all, info.width as number];
+    for (; end > 0 && this.#selectsAmong(left, ranks); end -= RANK_DIGIT_BITS)
+      left = { ...left, n: Math.ceil(left.n / 2 ** RANK_DIGIT_BITS) };
+    const selects = left !== this.#all;
+    const bits = [Math.max(0, info.width - RANK_DIGIT_BITS), info.width] as const;
+    await this.#call.prepare(sortOf(left, left, Math.max(0, end)), (none) => {
+      const noKeys = none(dtype);
+      return [
+        kernels.gather(noKeys, none('u32'), noKeys),
+        selects && kernels.run(COMPACT, noKeys, { low: 0n, high: 0n, not: false }, noKeys, false),
+        selects && kernels.run(HISTOGRAM, this.#all, { bits }), // its program depends on the number of keys
+        ...later(none),
+      ];
+    });
+  }
+
   /**
    * Returns the codes at ranks among `keys`.
    *
@@ -80,9 +120,8 @@ class RankSearch {
     [end, prefix]: readonly [end: number, prefix: bigint],
   ): Promise<bigint[]> {
     if (end === 0) return ranks.map(() => prefix);
-    const { columns, settings } = this.#call;
-    const selects = columns.kernels.selectsRanks && !settings.verify && ranks.length <= MAX_RANKS;
-    if (!selects || keys.n <= MAX_UNSELECTED) return this.#sortedAt(keys, ranks, end);
+    const { columns } = this.#call;
+    if (!this.#selectsAmong(keys, ranks.length)) return this.#sortedAt(keys, ranks, end);
     const begin = Math.max(0, end - RANK_DIGIT_BITS);
     const input = await this.#call.bindInput(keys);
     const readCounts = await columns.kernels.run(HISTOGRAM, input, { bits: [begin, end] });
@@ -123,7 +162,7 @@ class RankSearch {
   async #sortedAt(keys: Column, ranks: readonly number[], end: number): Promise<bigint[]> {
     const { columns } = this.#call;
     const sorted = columns.temporary(keys.dtype, keys.n);
-    await this.#call.sort({ keys, sorted: sorted.place, settings: { ...BY_CODE, bits: [0, end] } });
+    await this.#call.sort(sortOf(keys, sorted, end));
     const at = await this.#call.bindInput(column('u32', ranks.length, Uint32Array.from(ranks)));
     const found = columns.temporary(keys.dtype, ranks.length);
     await columns.kernels.gather(sorted, at, found);

@@ -120,13 +120,18 @@ export async function enqueueReduceByKey<R extends { readonly keys: Column; read
 ): Promise<R> {
   const { columns } = call;
   const { kernels } = columns;
-  const { found, positions, places, distinct } = await sortAndGroup(call, keys);
+  const onHost = op === 'sum' && columns.lacksDoubles(values.dtype);
+  const { found, positions, places, distinct } = await sortAndGroup(call, keys, (none) => [
+    kernels.gather(none(values.dtype), none('u32'), none(values.dtype)),
+    onHost ||
+      kernels.run(REDUCE_RUNS, none(values.dtype), none('u32'), op, none(runsDtype(values.dtype, op))),
+  ]);
   const inOrder = columns.temporary(values.dtype, keys.n);
   await kernels.gather(await call.bindInput(values), positions, inOrder);
   await call.settle();
   const result = make(distinct());
   await call.copy(found, result.keys);
-  if (op === 'sum' && columns.lacksDoubles(values.dtype)) {
+  if (onHost) {
     await reduceOnHost(call, inOrder, places, op, result.values);
   } else {
     await call.bindOutput(result.values, (to) => kernels.run(REDUCE_RUNS, inOrder, places, op, to));

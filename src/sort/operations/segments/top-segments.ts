@@ -42,23 +42,37 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
   }
   const offsets = await call.bindInput(where.offsets);
   const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
+  const known = knownSizes(where, k); // known sizes imply checked offsets
+  const wayFor = ({ total, longest }: Sizes) => {
+    const short = total > 0 && isShort(longest);
+    const selects =
+      !short &&
+      isWhole &&
+      total > 0 &&
+      total <= n * SELECT_SHARE &&
+      longest <= MAX_SELECTED &&
+      n >= MIN_SELECTED * (offsets.n - 1) &&
+      columns.prefersSelect(n, longest);
+    return { short, selects, sorts: n > 0 && !selects && !short };
+  };
+  if (known && wayFor(known).sorts) {
+    await call.prepare({ keys, segments: { ...where, offsets }, moved: begins.place }, (none) => {
+      const [noKeys, noWords] = [none(dtype), none('u32')];
+      return [
+        kernels.topCounts(offsets, k, n, counts),
+        kernels.scan(noWords, none('u32'), 'sum', false), // in place it is another program
+        kernels.gather(noKeys, noWords, noKeys),
+      ];
+    });
+  }
   const rises = await kernels.topCounts(offsets, k, n, counts);
   await kernels.scan(counts, begins, 'sum', false);
-  const known = knownSizes(where, k); // known sizes imply checked offsets
   const { total, longest } = known ?? (await readSizes(call, { offsets, counts }, n));
   const isKnown = known !== undefined || rises();
-  const short = isKnown && total > 0 && isShort(longest);
-  const selects =
-    !short &&
-    isWhole &&
-    total > 0 &&
-    total <= n * SELECT_SHARE &&
-    longest <= MAX_SELECTED &&
-    n >= MIN_SELECTED * (offsets.n - 1) &&
-    columns.prefersSelect(n, longest) &&
-    isKnown;
   // The segmented sort checks the offsets.
-  const sorts = n > 0 && !selects && !short;
+  const { short, selects, sorts } = isKnown
+    ? wayFor({ total, longest })
+    : { short: false, selects: false, sorts: n > 0 };
   const order = columns.temporary('u32', sorts ? n : 0);
   if (sorts) {
     await enqueueSegmentedSort(call, {

@@ -2,7 +2,7 @@ import { newArray } from '../../../keys/array.js';
 import { keyCodec } from '../../../keys/key-codec.js';
 import { type ColumnKernel, columnKernel } from '../../backend/column-kernel.js';
 import { encodedKeysOf } from '../../backend/native-column-kernels.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, LaterSteps } from '../../calls/call.js';
 import { hostSearchSorted } from '../../host/host-select.js';
 import { areSame } from '../../host/host-verify.js';
 import { inSlices, runYielding, type Steps } from '../../host/steps.js';
@@ -67,11 +67,22 @@ export const CONTAINS_BY_TABLE = columnKernel<[Column, Column, Membership, Colum
   load: async () => () => false,
 });
 
-/** Returns bound keys in the order of the call. */
-export async function sortedKeys(call: Call, keys: Column, assumeSorted: boolean): Promise<Column> {
+/**
+ * Returns bound keys in the order of the call.
+ *
+ * @param later what the call does next
+ */
+export async function sortedKeys(
+  call: Call,
+  keys: Column,
+  assumeSorted: boolean,
+  later: LaterSteps = () => [],
+): Promise<Column> {
   if (assumeSorted || keys.n === 0) return keys;
   const sorted = call.columns.temporary(keys.dtype, keys.n);
-  await call.sort({ keys, sorted: sorted.place });
+  const sort = { keys, sorted: sorted.place };
+  await call.prepare(sort, later);
+  await call.sort(sort);
   return sorted;
 }
 
@@ -103,7 +114,13 @@ export async function markMembers(
   const input = await call.bindInput(others);
   const mayHaveTable = MAX_TABLE_BYTES > 0 && keys.info.kind !== 'float' && !call.settings.verify;
   if (mayHaveTable && (await kernels.run(CONTAINS_BY_TABLE, input, keys, how, mask))) return;
-  const sorted = await sortedKeys(call, input, areSorted);
+  const sorted = await sortedKeys(call, input, areSorted, (none) => {
+    const noKeys = none(keys.dtype);
+    return [
+      kernels.run(CONTAINS, noKeys, noKeys, how, none('u8')),
+      keys.info.kind === 'float' && kernels.canonical(noKeys, noKeys),
+    ];
+  });
   const [among, wanted] = [await canonicalKeys(call, sorted), await canonicalKeys(call, keys)];
   await kernels.run(CONTAINS, among, wanted, how, mask);
   await verifyOnHost(call, CONTAINS, [among, wanted, how, mask], 'keys are marked incorrectly');

@@ -11,8 +11,8 @@ import { MERGE } from '../merge/merge.js';
 import type { OperationContext, Run } from '../operation.js';
 import { COMPACT } from '../select/selection.js';
 import { groupEqual } from '../unique/group-equal.js';
-import { verifyDistinct } from '../unique/unique.js';
-import { canonicalKeys, markMembers, type SetOptions, verifyOnHost } from './contains.js';
+import { verifyDistinct, verifyNone } from '../unique/unique.js';
+import { CONTAINS, canonicalKeys, markMembers, type SetOptions, verifyOnHost } from './contains.js';
 
 export interface Intersect {
   /**
@@ -209,21 +209,45 @@ export const runDifference: Run<Difference> = setOperation(async (call, a, b, as
 });
 
 export const runUnion: Run<Union> = setOperation(async (call, a, b, assumeSorted) => {
-  const keys = await distinctKeys(call, a, assumeSorted);
+  const keys = await distinctKeys(call, a, assumeSorted, true);
   return [keys, await partOf(call, await distinctKeys(call, b, assumeSorted), sorted(keys), true)];
 });
 
 export const runSetXor: Run<SetXor> = setOperation(async (call, a, b, assumeSorted) => {
-  const [one, other] = [await distinctKeys(call, a, assumeSorted), await distinctKeys(call, b, assumeSorted)];
+  const one = await distinctKeys(call, a, assumeSorted, true);
+  const other = await distinctKeys(call, b, assumeSorted);
   return [await partOf(call, one, sorted(other), true), await partOf(call, other, sorted(one), true)];
 });
 
 const sorted = (others: Column) => ({ others, areSorted: true });
 
-/** Waits, and returns the distinct keys in order. Each is the first of its equals. */
-async function distinctKeys(call: Call, keys: Column, assumeSorted: boolean): Promise<Column> {
+/**
+ * Waits, and returns the distinct keys in order. Each is the first of its equals.
+ *
+ * @param merges whether the call merges two parts at its end
+ */
+async function distinctKeys(
+  call: Call,
+  keys: Column,
+  assumeSorted: boolean,
+  merges = false,
+): Promise<Column> {
   if (keys.n === 0) return keys;
-  const { input, found, places, distinct } = await (assumeSorted ? groupSorted : groupEqual)(call, keys);
+  const { kernels } = call.columns;
+  const codec = keyCodec(keys.dtype, call.settings);
+  const { input, found, places, distinct } = await (assumeSorted ? groupSorted : groupEqual)(
+    call,
+    keys,
+    (none) => {
+      const [noKeys, mask] = [none(keys.dtype), none('u8')];
+      return [
+        kernels.run(CONTAINS, noKeys, noKeys, { codec, inverted: false }, mask),
+        kernels.run(COMPACT, noKeys, { mask }, noKeys, false),
+        merges && kernels.run(MERGE, noKeys, noKeys, codec, noKeys),
+        ...verifyNone(call, noKeys, none('u32')),
+      ];
+    },
+  );
   await call.settle();
   const all = { ...found, n: distinct() };
   const begins = { ...places, n: all.n };

@@ -1,5 +1,4 @@
-import type { MaybePromise } from '../../../util/maybe-promise.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, LaterSteps } from '../../calls/call.js';
 import type { Column } from '../../model/column.js';
 
 /**
@@ -17,14 +16,18 @@ interface DistinctKeys {
 /**
  * Sorts the keys by their numbers and enqueues the search for runs of equal keys. Equal integers are identical.
  *
- * @param counts whether the call computes the counts next
+ * @param later what the call does next; default nothing that has programs
  */
-export async function groupEqual(call: Call, keys: Column, counts = false): Promise<DistinctKeys> {
-  if (keys.info.kind === 'float') return sortAndGroup(call, keys, counts);
+export async function groupEqual(
+  call: Call,
+  keys: Column,
+  later: LaterSteps = () => [],
+): Promise<DistinctKeys> {
+  if (keys.info.kind === 'float') return sortAndGroup(call, keys, later);
   const input = await call.bindInput(keys);
   const sorted = call.columns.temporary(keys.dtype, keys.n);
   const sort = { keys: input, sorted: sorted.place };
-  await call.prepare(sort, () => [call.columns.kernels.prepareDistinct(sorted, { moves: false, counts })]);
+  await call.prepare(sort, (none) => [runsOf(call, none(keys.dtype)), ...later(none)]);
   await call.sort(sort);
   return { input, ...(await runsOf(call, sorted)) };
 }
@@ -33,26 +36,27 @@ export async function groupEqual(call: Call, keys: Column, counts = false): Prom
 export async function sortAndGroup(
   call: Call,
   keys: Column,
-  counts = false,
+  later: LaterSteps = () => [],
 ): Promise<DistinctKeys & { readonly positions: Column }> {
-  const isFloat = keys.info.kind === 'float';
-  const prepare = (sorted: Column) =>
-    call.columns.kernels.prepareDistinct(sorted, { moves: isFloat, counts });
-  const { input, sorted, positions } = await sortByNumber(call, keys, prepare);
-  const runs = await runsOf(call, sorted, isFloat ? { input, positions } : undefined);
-  return { input, positions, ...runs };
+  const find = (sorted: Column, input: Column, positions: Column) =>
+    runsOf(call, sorted, keys.info.kind === 'float' ? { input, positions } : undefined);
+  const { input, sorted, positions } = await sortByNumber(call, keys, (none) => [
+    find(none(keys.dtype), none(keys.dtype), none('u32')),
+    ...later(none),
+  ]);
+  return { input, positions, ...(await find(sorted, input, positions)) };
 }
 
 /**
  * Sorts the keys by their numbers: equal floats get one bit pattern.
  *
- * @param prepare compiles the programs that follow the sort, at the same time as those of the sort
+ * @param later what the call does next
  * @returns the bound input, the sorted keys, and the input position of each of them
  */
 export async function sortByNumber(
   call: Call,
   keys: Column,
-  prepare?: (sorted: Column) => MaybePromise<unknown>,
+  later: LaterSteps,
 ): Promise<{ readonly input: Column; readonly sorted: Column; readonly positions: Column }> {
   const { columns } = call;
   const { n, dtype } = keys;
@@ -62,7 +66,10 @@ export async function sortByNumber(
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   const sort = { keys: canonical, sorted: sorted.place, moved: positions.place };
-  if (prepare) await call.prepare(sort, () => [prepare(sorted)]);
+  await call.prepare(sort, (none) => [
+    isFloat && columns.kernels.canonical(none(dtype), none(dtype)),
+    ...later(none),
+  ]);
   if (isFloat) await columns.kernels.canonical(input, canonical);
   await call.sort(sort);
   return { input, sorted, positions };

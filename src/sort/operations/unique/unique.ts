@@ -1,7 +1,8 @@
 import type { KeyArray } from '../../../keys/dtype.js';
 import { keyCodec } from '../../../keys/key-codec.js';
+import type { MaybePromise } from '../../../util/maybe-promise.js';
 import type { Keys } from '../../calls/array-store.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, Sort } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
 import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column } from '../../model/column.js';
@@ -242,9 +243,21 @@ export async function enqueueUnique<R extends DistinctColumns>(
   names: readonly ColumnName[] = ['counts'],
 ): Promise<R> {
   const { kernels } = call.columns;
-  const counts = names.includes('counts') || call.settings.verify;
   const needsPositions = names.includes('index') || names.includes('inverse');
-  const group = await (needsPositions ? sortAndGroup : groupEqual)(call, keys, counts);
+  const group = await (needsPositions ? sortAndGroup : groupEqual)(call, keys, (none) => {
+    const [noKeys, noWords] = [none(keys.dtype), none('u32')];
+    return [
+      names.includes('counts') && kernels.counts(noWords, 0, noWords),
+      ...verifyNone(call, noKeys, noWords),
+      names.includes('index') && kernels.gather(noWords, noWords, noWords),
+      ...(names.includes('inverse')
+        ? [
+            kernels.segmentIds(noWords, noWords),
+            call.canSort(inversion({ ...noWords, n: keys.n }, noWords, noWords)),
+          ]
+        : []),
+    ];
+  });
   const { input, found, distinct, positions } = group;
   await call.settle();
   const result = make(distinct());
@@ -295,6 +308,15 @@ export async function verifyDistinct(
   await countDistinct(call, keys, distinct, places, call.columns.temporary('u32', distinct.n));
 }
 
+/** Returns the steps of `verifyDistinct` on no keys. */
+export const verifyNone = (call: Call, noKeys: Column, noWords: Column): MaybePromise<unknown>[] =>
+  call.settings.verify
+    ? [
+        call.columns.kernels.counts(noWords, 0, noWords),
+        call.columns.verifier.unique(noKeys, noKeys, noWords, keyCodec(noKeys.dtype)),
+      ]
+    : [];
+
 /**
  * Computes the number of the run of each input key: sorts the numbers by the positions.
  *
@@ -305,10 +327,13 @@ async function invert(call: Call, positions: Column, places: Column, to: Column)
   const { n } = positions;
   const ids = call.columns.temporary('u32', n);
   await call.columns.kernels.segmentIds(places, ids);
-  await call.sort({
-    keys: positions,
-    settings: { descending: false, bits: [0, 32 - Math.clz32(n - 1)] },
-    values: { place: ids.place, bytes: 4 },
-    moved: to.place,
-  });
+  await call.sort(inversion(positions, ids, to));
 }
+
+/** The sort that moves the run of each sorted key to the position of the key in the input. */
+const inversion = (positions: Column, ids: Column, to: Column): Sort => ({
+  keys: positions,
+  settings: { descending: false, bits: [0, 32 - Math.clz32(positions.n - 1)] },
+  values: { place: ids.place, bytes: 4 },
+  moved: to.place,
+});
