@@ -338,6 +338,11 @@ function ROTATION() {
         minutes: 15,
       },
       {
+        name: 'what a new user types where the C library is musl, in Bun',
+        command: node('scripts/musl-runtime.mjs'),
+        minutes: 10,
+      },
+      {
         name: 'the binding on the newest Node',
         tests: ON_NODES,
         ava: node('scripts/node-versions.mjs', '--prebuilt', '26'),

@@ -55,9 +55,11 @@ function checkAddon(): Finding[] {
     return [node, ok('addon', 'loaded'), ok('host engine', `compiled code on ${threads}${processor}`)];
   } catch (error) {
     const { message } = error as Error;
-    const [, fix = 'npx clsort build-addon'] =
-      /^ {2}- (?:install|build).*: (npm install .*|npx .*)$/m.exec(message) ?? [];
-    const cause = /^ {2}\S.*: .*$/m.exec(message)?.[0]?.trim() ?? firstLine(error);
+    const command = /^ {2}- (?:install|build).*: (npm install .*|npx .*)$/m.exec(message)?.[1];
+    const option = /Start it with (--\S+),/.exec(message)?.[1];
+    const fix = command ?? (option ? `start Node with ${option}` : 'run clsort with Node.js');
+    const [cause = firstLine(error)] =
+      /^The addon is for .*$/m.exec(message) ?? /(?<=^ {2})[^\s-].*: .*$/m.exec(message) ?? [];
     return [
       node,
       problem('addon', `cannot be loaded: ${cause}`, fix),

@@ -15,10 +15,7 @@ async function isDenied(syncing: Promise<void>): Promise<boolean> {
   }
 }
 
-/**
- * Waits until the data and the metadata of a file are on its storage. Node's permission model denies that by descriptor,
- * and since Node 26 by handle as well; then the file is not synchronised.
- */
+/** Waits until a file is on its storage. Node's permission model denies that by descriptor, since Node 26 by handle as well. */
 export async function syncFile(file: FileHandle): Promise<void> {
   if (await isDenied(sync(file.fd))) await isDenied(file.sync());
 }

@@ -26,6 +26,13 @@ testIf(restricts, 'the command needs the addon: one line names the option, exit 
   t.regex(stderr, /^clsort: cannot load clsort's native addon: .*--allow-addons.*\n$/);
 });
 
+testIf(restricts, 'doctor names the option that the addon needs', (t) => {
+  const { status, stdout } = run([], [command, 'doctor', '--json']);
+  t.is(status, 4);
+  const { findings } = JSON.parse(stdout);
+  t.is(findings.find(({ area }: { area: string }) => area === 'addon').fix, 'start Node with --allow-addons');
+});
+
 const folder = mkdtempSync(join(tmpdir(), 'clsort-permissions-'));
 test.after.always(() => rmSync(folder, { recursive: true, force: true }));
 const table = join(folder, 'keys.csv');

@@ -16,7 +16,8 @@ export function assertOneDtype(readers: readonly KeyReader[]): KeyReader {
   for (const { name, dtype } of readers) {
     if (dtype === first.dtype) continue;
     throw new DtypeError(
-      `cannot combine ${first.name} with ${name}: they hold keys of different dtypes (${first.dtype} and ${dtype})`,
+      `cannot combine ${first.name} with ${name}: they hold keys of different dtypes (${first.dtype} and ${dtype}). ` +
+        'Read text as one dtype (--dtype f64), or combine files of one dtype',
       { details: { path: name, found: dtype, expected: first.dtype } },
     );
   }
