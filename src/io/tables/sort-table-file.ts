@@ -7,7 +7,7 @@ import { measure } from '../streams/spans.js';
 import { type AnyTable, openTable } from './table-file.js';
 import type { TableJob } from './table-job.js';
 import { assertTableOptions } from './table-options.js';
-import { planTables } from './table-plan.js';
+import { firstRows, planTables } from './table-plan.js';
 import { TableRows } from './table-rows.js';
 import { tableBatches, tableWriter, totalRows } from './table-stream.js';
 
@@ -43,8 +43,9 @@ export async function sortTableFile(
     // Opened first, so that an unwritable output fails before an input pipe is awaited.
     return await withOutput(job.out, context, async (output) => {
       const tables: AnyTable[] = [];
+      const how = { ...job, signal: context.signal, isSearched: firstRows(job) !== undefined };
       for (const [i, source] of sources.entries()) {
-        const table = await openTable(source, inputs[i] ?? '', { ...job, signal: context.signal });
+        const table = await openTable(source, inputs[i] ?? '', how);
         tables.push(table);
         opened.push(table);
       }

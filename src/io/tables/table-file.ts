@@ -4,6 +4,7 @@ import type { KeyFormat } from '../formats/key-file.js';
 import { type InputFormat, inputFormat, outputFormat } from '../formats/keys.js';
 import { READABLE } from '../formats/readable.js';
 import type { FoundField } from '../formats/subprocess/protocol.js';
+import { openSearchedTable } from '../formats/subprocess/searched-table.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
 import { openTableFile, type TableFile } from '../formats/subprocess/table-file.js';
 import type { TableField } from '../formats/tables/table-type.js';
@@ -32,6 +33,13 @@ export type AnyTable = TextTable | TableFile;
 
 export const isTextTable = (table: AnyTable): table is TextTable => 'chunks' in table;
 
+/** Options for opening tables. */
+export interface TableReadOptions extends TextReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Whether only its first rows in order will be requested; default false. */
+  readonly isSearched?: boolean;
+}
+
 /**
  * Opens a table.
  *
@@ -44,10 +52,7 @@ export const isTextTable = (table: AnyTable): table is TextTable => 'chunks' in 
 export async function openTable(
   source: Source,
   path: string,
-  options: TextReadOptions & {
-    readonly signal?: AbortSignal | undefined;
-    readonly format?: string | undefined;
-  },
+  options: TableReadOptions & { readonly format?: string | undefined },
 ): Promise<AnyTable> {
   const { format, signal } = options;
   return openTableAs(await inputFormat(source, path, { format, signal }), options);
@@ -60,12 +65,12 @@ export async function openTable(
  */
 export async function openTableAs(
   { format, inner }: InputFormat,
-  options: TextReadOptions & { readonly signal?: AbortSignal | undefined },
+  options: TableReadOptions,
 ): Promise<AnyTable> {
-  const { signal } = options;
+  const { signal, isSearched = false } = options;
   const kind = kindOf(format, inner.name);
   const text = { ...textOptionsOf(options), signal };
-  if (!kind.isText) return openTableFile(kind, inner, signal);
+  if (!kind.isText) return (isSearched ? openSearchedTable : openTableFile)(kind, inner, signal);
   return (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, inner, text);
 }
 

@@ -161,7 +161,7 @@ async function planTexts(
 }
 
 /** Returns the number of first rows to select while reading. Of equal rows, the first one is known only at the end. */
-const firstRows = ({ head, unique = false, uniqueBy }: PlannedJob): number | undefined =>
+export const firstRows = ({ head, unique = false, uniqueBy }: PlannedJob): number | undefined =>
   unique || uniqueBy !== undefined || (head ?? 0) > MAX_FIRST_ROWS ? undefined : head;
 
 /** Returns the column section of the report. */

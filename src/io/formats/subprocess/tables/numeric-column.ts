@@ -9,7 +9,7 @@ import { decodeChunks, isDecodable } from './parquet-numbers.js';
 import type { NumberedRecord, Search } from './record-batches.js';
 
 /** Dtypes of physical types with their logical types. */
-const DTYPES: Readonly<Record<string, Dtype>> = {
+export const DTYPES: Readonly<Record<string, Dtype>> = {
   INT32: 'i32',
   'INT32 INT_32': 'i32',
   'INT32 UINT_32': 'u32',
@@ -72,11 +72,7 @@ export class NumericColumn {
     const dtype = DTYPES[[found.physical, found.logical ?? []].flat().join(' ')];
     if (!dtype) return undefined;
     const groups = footer.rowGroups;
-    const isSimple = groups.every((group) => {
-      const chunk = group.chunk(leaf);
-      return chunk && isDecodable(chunk) && chunk.values === group.rows && isInside(chunk, source);
-    });
-    if (!isSimple) return undefined;
+    if (!groups.every((group) => hasSimpleChunk(group, leaf, source))) return undefined;
     await loadTableFunctions();
     if (!tableFunctions()) return undefined;
     const { name } = column;
@@ -113,6 +109,12 @@ export class NumericColumn {
       yield { rows: group.rows, firstRow, columns: (indices) => indices.map(() => cells) };
     }
   }
+}
+
+/** Returns whether a row group has a column without nesting, in pages of this file that are likely to be decoded. */
+export function hasSimpleChunk(group: RowGroup, leaf: number, source: ByteSource): boolean {
+  const chunk = group.chunk(leaf);
+  return chunk !== undefined && isDecodable(chunk) && chunk.values === group.rows && isInside(chunk, source);
 }
 
 const isInside = (

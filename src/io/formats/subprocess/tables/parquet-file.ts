@@ -6,7 +6,7 @@ import { fixedBytes, type TableType } from '../../tables/table-type.js';
 import { ArrowFile, type ArrowPackage, loadArrow } from '../arrow-file.js';
 import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
 import { BATCH_ROWS, type FoundField } from '../protocol.js';
-import { ParquetFooter, type RowGroup } from './parquet-footer.js';
+import { ARROW_SCHEMA, ParquetFooter, type RowGroup } from './parquet-footer.js';
 import { parquetField, prepareSchema } from './parquet-schema.js';
 
 type Stream<T> = ReadableStream<T>;
@@ -61,9 +61,6 @@ const PACKAGE: string = 'parquet-wasm';
 
 /** Maximum number of rows per batch, which limits its memory also for long texts. */
 const TEXT_BATCH_ROWS = 2 ** 14;
-
-/** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */
-export const ARROW_SCHEMA = 'ARROW:schema';
 
 /** @throws PackageError when the package is not installed */
 export const loadParquet = (): Promise<ParquetPackage> =>

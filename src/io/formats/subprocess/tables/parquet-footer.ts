@@ -28,6 +28,7 @@ const ELEMENT = {
   converted: 6,
   scale: 7,
   precision: 8,
+  id: 9,
   logical: 10,
 } as const;
 const GROUP = { columns: 1, rows: 3 } as const;
@@ -43,8 +44,8 @@ const COLUMN = {
   dictionaryAt: 11,
   statistics: 12,
 } as const;
-/** The repetition of columns that have a value in each row. */
-const REQUIRED = 0;
+/** The repetitions of columns that have a value, or any number of values, in each row. */
+const [REQUIRED, REPEATED] = [0, 2];
 /** The older minimum and maximum are left out: they were compared as signed bytes. */
 const STATISTICS = { nulls: 3, max: 5, min: 6 } as const;
 /** The only order of columns so far: that of their type. */
@@ -103,6 +104,9 @@ const CONVERTED = [
 /** Logical types that can be assigned to a leaf; UTC is a property of times. */
 export type Annotation = 'UUID' | 'JSON' | 'ENUM' | 'BSON' | 'INTERVAL' | 'UTC';
 
+/** Metadata key of the embedded Arrow schema, which identifies types that Parquet lacks. */
+export const ARROW_SCHEMA = 'ARROW:schema';
+
 const MAGIC = 'PAR1';
 const ENCRYPTED = 'PARE';
 /** Length of the metadata, and the magic number. */
@@ -157,6 +161,10 @@ export interface Leaf {
   readonly logical: string | undefined;
   /** Whether each row has a value. */
   readonly isRequired: boolean;
+  /** Whether a row may have several values. */
+  readonly isRepeated: boolean;
+  /** Whether it has a number that other formats refer to. */
+  readonly hasId: boolean;
   readonly element: Struct;
 }
 
@@ -191,9 +199,12 @@ export interface RowGroup {
 function leafOf(element: Struct, logical: string | undefined, group: string | undefined): Leaf {
   const physical = PHYSICAL[numberAt(element, ELEMENT.type) ?? -1];
   if (!physical) throw new FormatError('a column has an unknown physical type');
-  const isRequired = numberAt(element, ELEMENT.repetition) === REQUIRED;
+  const repetition = numberAt(element, ELEMENT.repetition);
   const bytes = numberAt(element, ELEMENT.bytes) ?? 0;
-  return { element, physical, bytes, logical: group ?? logical, isRequired };
+  return {
+    ...{ element, physical, bytes, logical: group ?? logical, hasId: element.has(ELEMENT.id) },
+    ...{ isRequired: repetition === REQUIRED, isRepeated: repetition === REPEATED },
+  };
 }
 
 function logicalOf(element: Struct): string | undefined {

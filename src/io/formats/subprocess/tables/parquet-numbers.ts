@@ -12,8 +12,8 @@ import { decodePrefix, type Struct, THRIFT } from './thrift.js';
 
 /** Numbers of codecs, kinds of pages and encodings. */
 const CODEC = { none: 0, snappy: 1 } as const;
-const PAGE = { data: 0, dictionary: 2, data2: 3 } as const;
-const ENCODING = { plain: 0, plainDictionary: 2, dictionary: 8 } as const;
+export const PAGE = { data: 0, dictionary: 2, data2: 3 } as const;
+export const ENCODING = { plain: 0, plainDictionary: 2, dictionary: 8 } as const;
 
 /** Thrift field numbers. */
 const HEADER = { kind: 1, bytes: 2, packed: 3, data: 5, dictionary: 7, data2: 8 } as const;
@@ -22,15 +22,15 @@ const DATA2 = { values: 1, encoding: 4, definitions: 5, repetitions: 6, isPacked
 
 /** More than the largest ratio of Snappy, whose copies take three bytes for 64. */
 const MAX_RATIO = 32;
-/** Length of the definition levels. */
-const LENGTH_BYTES = 4;
+/** Size of a length. */
+export const LENGTH_BYTES = 4;
 /** Bits of an index that 32 bits contain at any offset in a byte. */
-const MAX_INDEX_BITS = 25;
+export const MAX_INDEX_BITS = 25;
 
-const unusual = (): FormatError => new FormatError('a page is damaged or has an unusual encoding');
+export const unusual = (): FormatError => new FormatError('a page is damaged or has an unusual encoding');
 
 /** A page, as stored. */
-interface Page {
+export interface Page {
   readonly kind: number;
   readonly values: number;
   readonly encoding: number;
@@ -59,22 +59,19 @@ const KNOWN: readonly number[] = [...Object.values(ENCODING), 3];
  * @throws FormatError when a page is damaged, has nulls or an unusual encoding
  */
 export function decodeChunks(
-  { decompressSnappy }: Pick<TableFunctions, 'decompressSnappy'>,
+  native: Pick<TableFunctions, 'decompressSnappy'>,
   source: ByteSource,
   chunks: readonly ColumnChunk[],
   { width, isOptional }: { readonly width: number; readonly isOptional: boolean },
 ): Uint8Array[] {
   const pages = chunks.map((chunk) => pagesOf(source.bytes(chunk.begin, chunk.bytes), chunk));
-  const packed = pages.flat().filter(({ isPacked }) => isPacked);
-  const contents = decompressSnappy(packed.map((page) => [page.packed, page.bytes]));
-  if (!contents) throw unusual();
-  const unpacked = new Map(packed.map((page, i) => [page, contents[i] as Uint8Array]));
+  const contentOf = unpackedPages(native, pages.flat());
   return pages.map((some, i) => {
     let dictionary: Uint8Array | undefined;
     const rows = chunks[i]?.values as number;
     const parts: Uint8Array[] = [];
     for (const page of some) {
-      const content = unpacked.get(page) ?? page.packed;
+      const content = contentOf(page);
       if (page.kind === PAGE.dictionary) dictionary = valuesAt(content, 0, page.values, width);
       else parts.push(valuesOf(page, content, { width, isOptional, dictionary }));
     }
@@ -85,8 +82,28 @@ export function decodeChunks(
   });
 }
 
-/** Returns the pages of a chunk. */
-function pagesOf(bytes: Uint8Array, { codec }: ColumnChunk): Page[] {
+/**
+ * Decompresses pages together, on several threads, and returns a function that returns their contents.
+ *
+ * @throws FormatError when a page is damaged
+ */
+export function unpackedPages(
+  { decompressSnappy }: Pick<TableFunctions, 'decompressSnappy'>,
+  pages: readonly Page[],
+): (page: Page) => Uint8Array {
+  const packed = pages.filter(({ isPacked }) => isPacked);
+  const contents = decompressSnappy(packed.map((page) => [page.packed, page.bytes]));
+  if (!contents) throw unusual();
+  const unpacked = new Map(packed.map((page, i) => [page, contents[i] as Uint8Array]));
+  return (page) => unpacked.get(page) ?? page.packed;
+}
+
+/**
+ * Returns the pages of a chunk.
+ *
+ * @throws FormatError when a page is damaged or of an unusual kind
+ */
+export function pagesOf(bytes: Uint8Array, { codec }: ColumnChunk): Page[] {
   const pages: Page[] = [];
   for (let at = 0; at < bytes.length; ) {
     const { fields, length } = decodePrefix(bytes.subarray(at));
@@ -145,7 +162,7 @@ function valuesAt(bytes: Uint8Array, at: number, n: number, width: number): Uint
 
 /** Returns the values of a data page. */
 function valuesOf(
-  { kind, values: n, encoding, plain }: Page,
+  page: Page,
   content: Uint8Array,
   {
     width,
@@ -153,17 +170,25 @@ function valuesOf(
     dictionary,
   }: { readonly width: number; readonly isOptional: boolean; readonly dictionary: Uint8Array | undefined },
 ): Uint8Array {
-  let at = 0;
-  if (isOptional) {
-    const size = kind === PAGE.data2 ? plain.length : lengthOf(content);
-    const levels = kind === PAGE.data2 ? plain : content.subarray(LENGTH_BYTES, LENGTH_BYTES + size);
-    if (kind !== PAGE.data2) at = LENGTH_BYTES + size;
-    for (const run of runsOf(levels, 1, n)) if (!hasOnlyOnes(levels, run)) throw unusual(); // has nulls
-  }
+  const { values: n, encoding } = page;
+  const { levels, at } = levelsOf(page, content, isOptional);
+  if (levels) for (const run of runsOf(levels, 1, n)) if (!hasOnlyOnes(levels, run)) throw unusual(); // has nulls
   if (encoding === ENCODING.plain) return valuesAt(content, at, n, width);
   if (!dictionary) throw unusual();
   const indices = decodeRuns(content.subarray(at + 1), content[at] ?? MAX_INDEX_BITS + 1, n);
   return lookUp(dictionary, indices, width);
+}
+
+/** Returns the levels that define which rows of a data page have a value, and the begin of the values. */
+export function levelsOf(
+  { kind, plain }: Page,
+  content: Uint8Array,
+  isOptional: boolean,
+): { readonly levels: Uint8Array | undefined; readonly at: number } {
+  if (!isOptional) return { levels: undefined, at: 0 };
+  if (kind === PAGE.data2) return { levels: plain, at: 0 };
+  const at = LENGTH_BYTES + lengthOf(content);
+  return { levels: content.subarray(LENGTH_BYTES, at), at };
 }
 
 const lengthOf = (bytes: Uint8Array): number => Buffer.from(bytes.subarray(0, LENGTH_BYTES)).readUInt32LE(0);
@@ -183,16 +208,20 @@ function lookUp(dictionary: Uint8Array, indices: Uint32Array, width: number): Ui
 }
 
 /** Some numbers of a sequence: the same one, or bit-packed ones from a byte on. */
-type Run = { readonly n: number } & ({ readonly number: number } | { readonly at: number });
+export type Run = { readonly n: number } & ({ readonly number: number } | { readonly at: number });
 
-const wordAt = (bytes: Uint8Array, at: number): number =>
+export const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) |
   ((bytes[at + 1] ?? 0) << 8) |
   ((bytes[at + 2] ?? 0) << 16) |
   ((bytes[at + 3] ?? 0) << 24);
 
-/** Yields the runs of `n` numbers ("RLE / bit-packing hybrid"). */
-function* runsOf(bytes: Uint8Array, bits: number, n: number): Generator<Run> {
+/**
+ * Yields the runs of `n` numbers ("RLE / bit-packing hybrid").
+ *
+ * @throws FormatError when a run is damaged
+ */
+export function* runsOf(bytes: Uint8Array, bits: number, n: number): Generator<Run> {
   if (bits > MAX_INDEX_BITS) throw unusual();
   const mask = 2 ** bits - 1;
   let at = 0;

@@ -7,8 +7,8 @@ import { fileSource } from '../byte-source.js';
 import { FD, type NextBatch, type WriteMessage } from '../protocol.js';
 import { recordBatch } from './arrow-table-writer.js';
 import { arrowField } from './arrow-types.js';
-import { ARROW_SCHEMA, loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
-import { ParquetFooter } from './parquet-footer.js';
+import { loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
+import { ARROW_SCHEMA, ParquetFooter } from './parquet-footer.js';
 import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.js';
 
 /** Maximum number of rows per row group, which is held in memory until it is written. */

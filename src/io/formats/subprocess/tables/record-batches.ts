@@ -18,6 +18,8 @@ import { codesOfKeys, rowBatches } from './row-batches.js';
 /** A record with the number of its first row in the file. */
 export interface NumberedRecord extends TableRecord {
   readonly firstRow: number;
+  /** Whether the rows of a record of `chosen` are only the chosen ones; default false. */
+  readonly isSelection?: boolean;
 }
 
 type Records = Iterable<NumberedRecord> | AsyncIterable<NumberedRecord>;
@@ -76,8 +78,8 @@ const batchesOf = (record: TableRecord, wanted: RowsMessage, chosen?: Uint32Arra
 };
 
 /** Finds the first rows by their keys alone, then reads these rows. */
-async function* firstRowBatches(
-  source: RecordSource,
+export async function* firstRowBatches(
+  source: Omit<RecordSource, 'all'>,
   wanted: RowsMessage,
   head: number,
 ): AsyncGenerator<Batch> {
@@ -87,8 +89,11 @@ async function* firstRowBatches(
   let at = 0;
   for await (const record of source.chosen(columnsOf(wanted), rows)) {
     const begin = at;
+    if (record.isSelection) at += record.rows;
     while (at < rows.length && (rows[at] as number) < record.firstRow + record.rows) at++;
-    const chosen = Uint32Array.from(rows.slice(begin, at), (row) => row - record.firstRow);
+    const chosen = Uint32Array.from(rows.slice(begin, at), (row, i) =>
+      record.isSelection ? i : row - record.firstRow,
+    );
     // They have been counted by the search.
     if (at > begin) for (const batch of batchesOf(record, wanted, chosen)) yield { ...batch, rows: 0 };
   }
