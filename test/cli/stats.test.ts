@@ -62,7 +62,10 @@ test('stats refuses invalid arguments', async (t) => {
     ],
     [[path('b.f64'), '--quantiles', '-0.5'], /--quantiles/],
     [[path('b.f64'), '--quantiles', ''], /expected decimal numbers .* but got ""/],
-    [[path('b.f64'), path('a.u64')], /they hold keys of different dtypes \(f64 and u64\)\. Read text as one dtype/],
+    [
+      [path('b.f64'), path('a.u64')],
+      /they hold keys of different dtypes \(f64 and u64\)\. Read text as one dtype/,
+    ],
     [[path('t.csv'), '--column', 'cost'], /cost/],
     [[path('b.f64'), '--memory', 'much'], /--memory/],
   ] as const) {
