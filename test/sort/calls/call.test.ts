@@ -16,6 +16,7 @@ const random = (n: number): Uint32Array =>
 
 const KEYS = random(900);
 const SORTED = KEYS.toSorted();
+const ONES = KEYS.map(() => 1);
 
 /** Algorithms of the sorts that a fake device received, in order. */
 const sortsOf = ({ backend }: ReturnType<typeof fakeSorter>['session']): string[] =>
@@ -35,6 +36,31 @@ test('an algorithm is compiled once, by the first call that needs it', async (t)
   const [best = ''] = planned(session, KEYS.length);
   t.deepEqual(session.backend.compiled, [best]);
   t.deepEqual(sortsOf(session), [best, best, best]);
+});
+
+test('the first calls of operations of several steps return what later calls return', async (t) => {
+  const { sorter } = fakeSorter();
+  const others = random(1800).subarray(450);
+  const inOthers = new Set(others);
+  for (let i = 0; i < 2; i++) {
+    t.deepEqual(
+      await sorter.isIn(KEYS, others),
+      Uint8Array.from(KEYS, (key) => Number(inOthers.has(key))),
+    );
+    const only = [...KEYS.subarray(0, 450), ...others.subarray(450)];
+    t.deepEqual(await sorter.setXor(KEYS, others), Uint32Array.from(only).sort());
+    const { left, right } = await sorter.join(KEYS, others);
+    t.deepEqual(
+      left,
+      Uint32Array.from({ length: 450 }, (_, j) => 450 + j),
+    );
+    t.deepEqual(
+      right,
+      Uint32Array.from({ length: 450 }, (_, j) => j),
+    );
+    t.is(await sorter.nth(KEYS, 450), SORTED[450] as number);
+    t.deepEqual(await sorter.lexsort([ONES, ONES, KEYS]), await sorter.argsort(KEYS));
+  }
 });
 
 test('an algorithm that does not compile is replaced by the next one, with one warning', async (t) => {
