@@ -66,7 +66,7 @@ class LocalWorker implements RunningWorker {
     try {
       const { runJob } = await import('./run-job.js'); // a batch on other machines does not load it
       const context = { ...noStreams(), signal: controller.signal, temporaryFiles, onWarning: warn };
-      return await runJob(this.#sorter, job, undefined, context);
+      return await runJob(this.#sorter, { job, hashes: this.#options.hashes }, context);
     } finally {
       this.#running.delete(controller);
     }

@@ -7,8 +7,8 @@ import type { ChecksummedState, FileState } from './file-state.js';
 import type { Job } from './jobs.js';
 
 export type ToChild =
-  /** `idleBytes`: maximum size of idle buffers, in bytes. */
-  | { readonly is: 'open'; readonly device: string; readonly idleBytes: number }
+  /** `idleBytes`: maximum size of idle buffers, in bytes. `hashes`: whether completions have the states of files. */
+  | { readonly is: 'open'; readonly device: string; readonly idleBytes: number; readonly hashes: boolean }
   | { readonly is: 'run'; readonly id: number; readonly job: Job; readonly memory: number }
   /** Cancels a job, which is answered by an error. */
   | { readonly is: 'cancel'; readonly id: number }
@@ -26,7 +26,7 @@ export type FromChild =
 /** Result of a successful job. */
 export interface JobCompletion {
   readonly report: FileReport;
-  /** States of regular files before and after the job; a list for several inputs. */
+  /** States of regular files before and after the job, if they are recorded; a list for several inputs. */
   readonly input?: ChecksummedState | readonly ChecksummedState[];
   readonly output?: ChecksummedState;
   readonly counts?: FileState;

@@ -13,35 +13,45 @@ import { type ChecksummedState, type FileState, fileState, isSameState, stateOf 
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
 
+/** A job, and how it is run. */
+export interface JobExecution {
+  readonly job: Job;
+  /**
+   * Memory limit in bytes; larger inputs use temporary files and are resumed after a kill. Without it, the job is sorted
+   * as a whole.
+   */
+  readonly memory?: number | undefined;
+  /** Whether the completion has the states of files, with checksums; default true. */
+  readonly hashes?: boolean | undefined;
+}
+
 /**
  * Sorts the file of a job and returns the states of its files.
  *
  * @param sorter sorts the file
- * @param job the job
- * @param memory memory limit in bytes; larger inputs use temporary files and are resumed after a kill. Without it,
- *   the job is sorted as a whole
+ * @param execution the job, and what limits it
  * @param outer context of the process
  * @throws the errors of `sortFile`
  */
 export async function runJob(
   sorter: SorterOperations,
-  job: Job,
-  memory: number | undefined,
+  { job, memory, hashes: isHashed = true }: JobExecution,
   outer: FileContext,
 ): Promise<JobCompletion> {
   const [began, started] = [now(), performance.now()];
-  const hashes = new FileHashes();
+  const hashes = isHashed ? new FileHashes() : undefined;
   const spans: WorkSpan[] = [];
   const context = { ...outer, hashes, onSpan: (span: WorkSpan) => void spans.push(span) };
   const inputs = inputsOf(job);
-  const replaced = inputs.includes(job.out) ? await open(job.out).catch(() => undefined) : undefined;
+  const replaced =
+    hashes && inputs.includes(job.out) ? await open(job.out).catch(() => undefined) : undefined;
   try {
     for (const path of [job.out, ...(job.counts === undefined ? [] : [job.counts])]) {
       await makeFolder(dirname(path), path);
     }
-    const before = inputs.map(fileState);
+    const before = hashes ? inputs.map(fileState) : [];
     const report = await sortJob(sorter, job, memory, context);
-    const hashing = async () => {
+    const hashing = async (hashes: FileHashes) => {
       const input: ChecksummedState[] = [];
       for (const [i, path] of inputs.entries()) {
         const file = path === job.out ? replaced : path;
@@ -55,8 +65,10 @@ export async function runJob(
       );
       return { input, output };
     };
-    const counts = job.counts === undefined ? undefined : fileState(job.counts);
-    const { input, output } = await measureSpan('checksum', context.onSpan, hashing);
+    const counts = hashes && job.counts !== undefined ? fileState(job.counts) : undefined;
+    const { input = [], output = [] } = hashes
+      ? await measureSpan('checksum', context.onSpan, () => hashing(hashes))
+      : {};
     return {
       report,
       spans,

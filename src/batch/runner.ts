@@ -27,6 +27,8 @@ export interface RunOptions {
   readonly failFast: boolean;
   /** Memory limit of all running jobs together, in bytes. */
   readonly memory: number;
+  /** Whether results have the states of files, with checksums; default true. */
+  readonly hashes?: boolean | undefined;
   readonly signal: AbortSignal;
   readonly temporaryFiles?: TemporaryFiles | undefined;
   /** Opens the worker of a device; default `openWorker` of `local-worker.ts`. */
@@ -67,8 +69,8 @@ export class Runner {
   }
 
   #addDeviceQueue({ device, shares, isLazy }: QueueFacts): DeviceQueue {
-    const { onEvent, temporaryFiles, parallel, openWorker } = this.#options;
-    const facts = { device, shares, isLazy, parallel, idleBytes: this.#idleBytes };
+    const { onEvent, temporaryFiles, parallel, hashes, openWorker } = this.#options;
+    const facts = { device, shares, isLazy, parallel, hashes, idleBytes: this.#idleBytes };
     const onWarning = (message: string) => onEvent({ is: 'warning', message });
     const onChange = (is: 'opened' | 'lost' | 'gone', error?: Error): void => {
       if (is === 'gone') this.#lastWorkerError = error;

@@ -36,6 +36,8 @@ export interface WorkerOptions {
   readonly parallel: number;
   /** Maximum size of idle buffers, in bytes. */
   readonly idleBytes: number;
+  /** Whether completions have the states of files, with checksums; default true. */
+  readonly hashes?: boolean | undefined;
   /** Whether all known jobs are small, so that a process may start later; default false. */
   readonly isLazy?: boolean | undefined;
 }
@@ -127,11 +129,11 @@ export class WorkerProcess implements RunningWorker {
    * @throws WorkerLostError when the driver crashes the process
    */
   static async open(options: WorkerOptions, hooks: WorkerHooks): Promise<WorkerProcess> {
-    const { device, idleBytes } = options;
+    const { device, idleBytes, hashes = true } = options;
     const worker = new WorkerProcess(options, hooks);
     await new Promise<void>((resolve, reject) => {
       worker.#opening = { resolve, reject };
-      worker.#send({ is: 'open', device, idleBytes });
+      worker.#send({ is: 'open', device, idleBytes, hashes });
     }).catch((error) => {
       worker.kill();
       throw error;

@@ -16,6 +16,7 @@ const PROGRESS_MS = 100;
 const running = new Map<number, AbortController>();
 let sorter: Sorter | undefined;
 let arrays: ArrayPool | undefined;
+let hashes = true;
 let fileBatcher: FileSortBatcher | undefined;
 
 function contextOf(id: number, signal: AbortSignal): FileContext {
@@ -39,8 +40,9 @@ function contextOf(id: number, signal: AbortSignal): FileContext {
   };
 }
 
-async function open({ device, idleBytes }: Extract<ToChild, { is: 'open' }>): Promise<void> {
+async function open({ device, idleBytes, ...opened }: Extract<ToChild, { is: 'open' }>): Promise<void> {
   try {
+    hashes = opened.hashes;
     sorter = await Sorter.open({ device, onWarning: ({ message }) => send({ is: 'warning', message }) });
     arrays = new ArrayPool(sorter, idleBytes);
     // With device 'auto', small arrays are sorted on the host and need no batching.
@@ -57,7 +59,11 @@ async function run({ id, job, memory }: Extract<ToChild, { is: 'run' }>): Promis
   running.set(id, controller);
   try {
     if (!sorter) throw new Error('cannot run a job: no device is open');
-    send({ is: 'done', id, completion: await runJob(sorter, job, memory, contextOf(id, controller.signal)) });
+    send({
+      is: 'done',
+      id,
+      completion: await runJob(sorter, { job, memory, hashes }, contextOf(id, controller.signal)),
+    });
   } catch (error) {
     send({ is: 'error', id, error: serializeError(error) });
   } finally {

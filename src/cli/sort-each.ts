@@ -39,7 +39,7 @@ export async function sortEach(
   const { results } = await runBatch(
     { jobs },
     {
-      ...{ devices, journal: undefined, force: true, failFast: false, keepAll: true },
+      ...{ devices, journal: undefined, hashes: false, force: true, failFast: false, keepAll: true },
       ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, temporaryFiles },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);

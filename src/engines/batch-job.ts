@@ -79,6 +79,10 @@ export async function runBatchTask(
     in: oneOrAll(from),
     ...(tmp !== undefined && !('by' in job) && { tmp }),
   } as Job;
-  const made = await runJob(await context.sorter(), own, context.memory, fileContext(context));
+  const made = await runJob(
+    await context.sorter(),
+    { job: own, memory: context.memory },
+    fileContext(context),
+  );
   await folder.put('batch', index, { made });
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import test from 'ava';
 import type { Job } from '../../src/batch/jobs.js';
 import { openWorker } from '../../src/batch/local-worker.js';
-import { WorkerLostError, WorkerProcess } from '../../src/batch/worker-process.js';
+import { WorkerLostError, type WorkerOptions, WorkerProcess } from '../../src/batch/worker-process.js';
 import { AbortedError } from '../../src/util/errors.js';
 import { scratchFolder } from '../cli/cli.js';
 
@@ -12,8 +12,15 @@ test.after.always(remove);
 writeFileSync(path('a.u32'), new Uint32Array([3, 1, 2]));
 const jobTo = (out: string, more: Partial<Job> = {}) =>
   ({ name: 'a', in: path('a.u32'), out: path(out), ...more }) as Job;
-const open = (device = 'auto', onLost: (error: Error) => void = () => undefined) =>
-  openWorker({ device, parallel: 2, idleBytes: 0, isLazy: true }, { onWarning: () => undefined, onLost });
+const open = (
+  device = 'auto',
+  onLost: (error: Error) => void = () => undefined,
+  options: Partial<WorkerOptions> = {},
+) =>
+  openWorker(
+    { device, parallel: 2, idleBytes: 0, isLazy: true, ...options },
+    { onWarning: () => undefined, onLost },
+  );
 const ignore = (): void => undefined;
 
 test('a small job runs in this process, and its output has the sorted keys and a checksum', async (t) => {
@@ -27,6 +34,18 @@ test('a small job runs in this process, and its output has the sorted keys and a
   t.is(report.reason, 'a small job of a batch');
   t.is(output?.bytes, 12);
   t.truthy(output?.checksum);
+});
+
+test('without hashes, jobs here and in a worker process report no states of files', async (t) => {
+  for (const hashes of [true, false]) {
+    const worker = await open('host', undefined, { hashes });
+    for (const isSmall of [true, false]) {
+      const { input, output } = await worker.run(jobTo('states.u32'), 2 ** 20, ignore, isSmall).done;
+      t.is(input !== undefined, hashes, `small: ${isSmall}`);
+      t.is(output !== undefined, hashes, `small: ${isSmall}`);
+    }
+    await worker.close();
+  }
 });
 
 test('a job that is not small runs in a worker process, whose loss is reported', async (t) => {

@@ -138,6 +138,7 @@ class AtomicOutput implements Output {
   readonly #hash: FileHash | undefined;
   #allocated: Promise<void> | undefined;
   #position = 0;
+  #reserved = 0;
   #open = true;
 
   private constructor(
@@ -190,6 +191,8 @@ class AtomicOutput implements Output {
   }
 
   async reserve(bytes: number): Promise<void> {
+    if (bytes <= this.#reserved) return;
+    this.#reserved = bytes;
     const free = await freeBytes(dirname(this.#target));
     if (free === undefined || bytes <= free) return;
     throw new IoError(
