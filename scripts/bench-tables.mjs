@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// Measures tasks on tables with clsort, DuckDB, GNU sort and NumPy: wall time, CPU time and peak memory of whole processes,
+// Measures tasks on tables with clsort, DuckDB, GNU sort, NumPy and Polars: wall time, CPU time and peak memory of whole processes,
 // from file to file. All programs of a task must write the same result, and clsort's own order is checked.
 //
-//   node scripts/bench-tables.mjs [--task NAME] [--only PROGRAM] [--runs 3] [--large 5e7] [--folder DIR] [--json FILE]
+//   node scripts/bench-tables.mjs [--task NAME] [--only PROGRAM] [--runs 3] [--large 5e7] [--folder DIR] [--python PROGRAM] [--json FILE]
 //
 // Tasks: csv, ndjson, top, top-rows, files, counts, large. --folder keeps the inputs, and the results for comparison, for the
 // next call. --json replaces the rows of the tasks and programs measured, and keeps the others. A cold run starts after
 // the pages of the input were evicted; the others count as warm, and the median is reported. The peak memory is that of
 // the largest process of a command. clsort is the bundle that npm installs. Needs `npm run build`, GNU time, Debian's
-// python3-numpy, and @duckdb/node-api.
+// python3-numpy or --python, and @duckdb/node-api. Polars is measured if this Python has it.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -37,6 +37,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '3' },
     large: { type: 'string', default: '5e7' },
     folder: { type: 'string' },
+    python: { type: 'string', default: '/usr/bin/python3' },
     json: { type: 'string' },
   },
 });
@@ -56,13 +57,28 @@ const HEAD = 100;
 const STEP = 1_618_033_989;
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const PYTHON = '/usr/bin/python3';
+const PYTHON = values.python;
 const folder = values.folder ?? mkdtempSync(join(tmpdir(), 'bench-tables-'));
 mkdirSync(folder, { recursive: true });
 const path = (name) => join(folder, name);
 
 const clsort = (...args) => [process.execPath, join(root, 'dist/bin/clsort.js'), ...args, '-q'];
 const numpy = (code, ...args) => [PYTHON, '-c', `import sys, numpy as np; ${code}`, ...args];
+/** Returns the version of a Python package; '' if it is not installed. */
+const versionOf = (name) =>
+  spawnSync(PYTHON, ['-c', `import ${name}; print(${name}.__version__)`], { encoding: 'utf8' }).stdout.trim();
+const hasPolars = versionOf('polars') !== '';
+/** Returns a program that evaluates an expression of Polars, whose arguments are the input and the output. */
+const polars = (input, expression) =>
+  hasPolars && {
+    Polars: (out) => [
+      PYTHON,
+      '-c',
+      `import sys, polars as pl; from_, to = sys.argv[1:]; ${expression}`,
+      path(input),
+      out,
+    ],
+  };
 const SQL = `
   const { DuckDBInstance } = await import('@duckdb/node-api');
   const connection = await (await DuckDBInstance.create(':memory:')).connect();
@@ -141,6 +157,7 @@ const csvPrograms = (name) => ({
     ),
   // Only `a` and `b` are numbers, so that the header is the first line.
   'GNU sort': (out) => gnuSort('-t,', '-k1,1n', '-k2,2n', path(name), '-o', out),
+  ...polars(name, "pl.scan_csv(from_).sort('a', 'b').sink_csv(to)"),
 });
 
 const filesOf = (name) => readdirSync(path(name)).map((one) => path(join(name, one)));
@@ -171,6 +188,7 @@ const TASKS = {
         duckdb(
           `COPY (SELECT * FROM read_ndjson('${path('in.ndjson')}') ORDER BY a, b) TO '${out}' (FORMAT json)`,
         ),
+      ...polars('in.ndjson', "pl.scan_ndjson(from_).sort('a', 'b').sink_ndjson(to)"),
     },
   },
   top: {
@@ -184,6 +202,10 @@ const TASKS = {
         duckdb(
           `COPY (SELECT x FROM '${path('in.parquet')}' ORDER BY x DESC LIMIT ${HEAD}) TO '${out}' (FORMAT csv, HEADER true)`,
         ),
+      ...polars(
+        'in.parquet',
+        `pl.scan_parquet(from_).select('x').sort('x', descending=True).head(${HEAD}).sink_csv(to)`,
+      ),
     },
     digest: (out) => readFileSync(out, 'utf8').trim().split('\n').slice(1).map(Number).join(),
   },
@@ -198,6 +220,10 @@ const TASKS = {
         duckdb(
           `COPY (SELECT * FROM '${path('in.parquet')}' ORDER BY x DESC LIMIT ${HEAD}) TO '${out}' (FORMAT parquet)`,
         ),
+      ...polars(
+        'in.parquet',
+        `pl.scan_parquet(from_).sort('x', descending=True).head(${HEAD}).sink_parquet(to)`,
+      ),
     },
     digest: (out) => {
       execFileSync(...split(duckdb(`COPY (SELECT * FROM '${out}') TO '${path('digest.csv')}' (FORMAT csv)`)));
@@ -342,9 +368,8 @@ function save(row) {
     duckdb: JSON.parse(readFileSync(join(root, 'node_modules/@duckdb/node-api/package.json'), 'utf8'))
       .version,
     sort: spawnSync('sort', ['--version'], { encoding: 'utf8' }).stdout.split('\n')[0],
-    numpy: spawnSync(PYTHON, ['-c', 'import numpy; print(numpy.__version__)'], {
-      encoding: 'utf8',
-    }).stdout.trim(),
+    numpy: versionOf('numpy'),
+    ...(hasPolars && { polars: versionOf('polars') }),
   };
   writeFileSync(values.json, `${JSON.stringify({ machine, versions, rows: all }, null, 2)}\n`);
 }
