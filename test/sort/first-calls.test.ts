@@ -100,6 +100,11 @@ const VERIFIED: Readonly<Record<string, (sorter: Sorter) => Promise<unknown>>> =
   argsort: (sorter) => sorter.argsort(inputs.keys, { verify: true }),
   segmentedSort: (sorter) => sorter.segmentedSort(inputs.keys, 100, { verify: true }),
   unique: (sorter) => sorter.unique(inputs.few, { verify: true }),
+  scan: (sorter) => sorter.scan(inputs.keys, { verify: true }),
+  filter: (sorter) => sorter.filter(inputs.keys, { below: 1000 }, { verify: true }),
+  partition: (sorter) => sorter.partition(inputs.keys, { below: 1000 }, { verify: true }),
+  topK: (sorter) => sorter.topK(inputs.keys, 100, { verify: true }),
+  union: (sorter) => sorter.union(inputs.keys, inputs.few, { verify: true }),
 };
 
 for (const name of deviceNames()) {

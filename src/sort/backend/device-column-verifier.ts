@@ -42,6 +42,7 @@ export class DeviceColumnVerifier implements ColumnVerifier {
   async scan(from: Column, to: Column, op: ScanOp, inclusive: boolean): Promise<DeferredVerdict> {
     const { info, n } = from;
     if (info.kind === 'float' && (op === 'sum' || op === 'product')) {
+      if (n === 0) return () => undefined;
       // The bounds of rounding need sums of magnitudes, which the host computes in doubles.
       return this.#hostVerifier.scan(await this.#fetch(from), await this.#fetch(to), op, inclusive);
     }
@@ -64,9 +65,11 @@ export class DeviceColumnVerifier implements ColumnVerifier {
     rest: boolean,
     count: () => number,
   ): Promise<DeferredVerdict> {
-    const chosen = await this.#sequence(keys, selection, false);
-    const others = rest ? await this.#sequence(keys, selection, true) : () => EMPTY_SEQUENCE;
-    const written = await this.#sequence(to, undefined, false);
+    const [chosen, others, written] = await Promise.all([
+      this.#sequence(keys, selection, false),
+      rest ? this.#sequence(keys, selection, true) : () => EMPTY_SEQUENCE,
+      this.#sequence(to, undefined, false),
+    ]);
     return () => {
       const [first, result] = [chosen(), written()];
       if (BigInt(count()) !== first.length) return wrongSelectionCount(count(), first.length);

@@ -45,8 +45,11 @@ export class DeviceColumns implements Columns {
   }
 
   get verifier(): ColumnVerifier {
-    const fetch = async (from: Column) => (await this.copyToHost(from)).keys;
-    this.#verifier ??= new DeviceColumnVerifier(this.#device, fetch, this.#settings.signal);
+    if (!this.#verifier) {
+      const fetch = async (from: Column) => (await this.copyToHost(from)).keys;
+      this.#verifier = new DeviceColumnVerifier(this.#device, fetch, this.#settings.signal);
+      this.#transfers.prepare().catch(() => undefined); // an error recurs when a transfer is checked
+    }
     return this.#verifier;
   }
 

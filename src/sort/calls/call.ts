@@ -326,6 +326,16 @@ export class Call {
   }
 
   /**
+   * Starts to compile what `verify` needs, before the step that it verifies, on a column without keys. An error is
+   * ignored, since it recurs in `verify`.
+   */
+  prepareVerify(dtype: Dtype, make: (verifier: ColumnVerifier, none: Column) => Promise<unknown>): void {
+    if (!this.settings.verify) return;
+    const none = this.columns.temporary(dtype, 0);
+    void (async () => make(this.columns.verifier, none))().catch(() => undefined);
+  }
+
+  /**
    * Compiles the programs of a call at the same time: those of the first plan of its sort, and of later steps.
    *
    * @param later its errors are ignored, since they recur when the steps are run

@@ -118,6 +118,7 @@ export function enqueueScan(call: Call, keys: Column, to: Column, by: ScanMode):
   if ((op === 'sum' || op === 'product') && columns.lacksDoubles(keys.dtype)) {
     return scanOnHost(call, keys, to, by);
   }
+  call.prepareVerify(keys.dtype, (verifier, none) => verifier.scan(none, none, op, inclusive));
   return chain(call.bindInput(keys), (input) =>
     call.bindOutput(to, (out) =>
       chain(columns.kernels.scan(input, out, op, inclusive), () =>

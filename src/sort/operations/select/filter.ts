@@ -92,6 +92,7 @@ export async function enqueueFilter<R extends { readonly keys: Column }>(
   const by = await bindSelection(call, selection);
   const input = await call.bindInput(keys);
   const all = columns.temporary(keys.dtype, keys.n);
+  call.prepareVerify(keys.dtype, (verifier, none) => verifier.compact(none, by, none, false, () => 0));
   const selected = await columns.kernels.run(COMPACT, input, by, all, false);
   await call.settle();
   const result = make(selected());

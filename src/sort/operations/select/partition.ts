@@ -91,6 +91,7 @@ export async function enqueuePartition(
   const by = await bindSelection(call, selection);
   const input = await call.bindInput(keys);
   let selected = () => 0;
+  call.prepareVerify(keys.dtype, (verifier, none) => verifier.compact(none, by, none, true, selected));
   await call.bindOutput(to, async (out) => {
     selected = await call.columns.kernels.run(COMPACT, input, by, out, true);
     await call.verify((verifier) => verifier.compact(input, by, out, true, selected));

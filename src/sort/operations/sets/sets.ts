@@ -245,6 +245,7 @@ async function distinctKeys(
         kernels.run(COMPACT, noKeys, { mask }, noKeys, false),
         merges && kernels.run(MERGE, noKeys, noKeys, codec, noKeys),
         ...verifyNone(call, noKeys, none('u32')),
+        call.settings.verify && call.columns.verifier.compact(noKeys, { mask }, noKeys, false, () => 0),
       ];
     },
   );

@@ -175,6 +175,9 @@ export async function enqueueTopK(call: Call, keys: Column, out: TopColumns): Pr
   const bits = bitWindow(settings.bits, info);
   const whole = bits[0] === 0 && bits[1] === info.width;
   const codec = keyCodec(dtype, settings);
+  call.prepareVerify(dtype, (verifier, none) =>
+    verifier.top(none, { keys: none, positions: none, k, codec, bits }),
+  );
   /** The verifier needs results that the device can read, so they are copied afterwards. */
   const verifyAndCopy = async (found: TopColumns): Promise<void> => {
     await call.verify((verifier) => verifier.top(input, { ...found, k, codec, bits }));
