@@ -6,9 +6,9 @@
  * A tile publishes its counts as soon as they are ready and, once it knows the counts of all earlier tiles, the
  * sum. A later tile adds up published counts backwards until it finds a sum (decoupled look-back). The sum before
  * the first tile, where the digits begin, comes from the group that starts first, which does nothing else.
- * Look-back needs tiles to make progress concurrently, which OpenCL does not guarantee: spins are bounded, and a
- * group that gives up sets the status word. Tiles are numbered in the order in which groups start, so that a tile
- * only waits for groups that are already running.
+ * Tiles are numbered in the order in which groups start, so that a tile only waits for groups that have started. OpenCL
+ * does not guarantee that those make progress meanwhile: a work-item that has waited too long counts the missing tile
+ * itself.
  *
  * The histogram also finds out whether the array is in order already. Then the last pass moves it to the output, and
  * the other passes return at once.
@@ -19,6 +19,7 @@
  *   HISTOGRAM_COLUMNS   copies of the counters in a group, a power of two: neighbouring work-items use different
  *                       copies, and so different banks, however skewed the keys are
  *   LOOK_BACK, SPIN_LIMIT  see tile_look_back.clh
+ *   MUTE                0; or for tests: 1, even tiles publish nothing; 2, odd tiles; 3, no tile
  *   FINDS_ORDER         1: arrays in order are moved at once, see order.clh; 0: they are sorted
  *   PLANNED             1: digits and arrays of each pass were selected on the device, see hybrid_radix.cl
  */
@@ -32,6 +33,11 @@
 #ifndef HISTOGRAM_COLUMNS
 # error "HISTOGRAM_COLUMNS: copies of the histogram in a group, set by src/algorithms/onesweep.ts"
 #endif
+#ifndef MUTE
+# define MUTE 0
+#endif
+#define IS_MUTE(ticket) ((MUTE >> ((ticket) & 1) & 1) != 0)
+
 /* Passes over a whole key; a narrow window has fewer. */
 #define PASSES DIGITS_OF_CODE
 
@@ -167,9 +173,35 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
 #else
     const offset_t before = work_group_scan_offsets(sum, BIN_ITEMS, sums);
 #endif
-    if (item < BIN_ITEMS)
+    if (item < BIN_ITEMS && !IS_MUTE(0))
         for (uint j = 0; j < BINS_PER_ITEM; j++)
             publish_state(&state[item * BINS_PER_ITEM + j], STATE_SUM | (state_t)(before + begins[j]));
+}
+
+/* Where the keys of a digit begin, for a work-item that has waited for it too long.
+ * @param counts  see publish_begins */
+INLINE offset_t begin_of(__global const uint *counts, uint histogram_groups, uint bin)
+{
+    offset_t sum = 0;
+#pragma unroll 1
+    for (uint group = 0; group < histogram_groups; group++)
+#pragma unroll 1
+        for (uint smaller = 0; smaller < bin; smaller++)
+            sum += counts[group * BINS + smaller];
+    return sum;
+}
+
+/* Keys of a full tile with one digit, for a work-item that has waited for the tile too long.
+ * @param keys  of the tile */
+INLINE offset_t count_in_tile(__global const key_t *keys, digit_t digit, uint bin, codec_t codec, uint flags)
+{
+    offset_t sum = 0;
+#pragma unroll 1
+    for (uint i = 0; i < TILE; i++) {
+        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[i], codec) : (code_t)keys[i];
+        sum += digit_offset(code, digit) == bin * 4;
+    }
+    return sum;
 }
 
 #if PLANNED
@@ -290,7 +322,7 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
     uint totals[BINS_PER_ITEM], smaller[BINS_PER_ITEM];
     sum_rows(tile, totals);
     state += (size_t)ticket * BINS + item * BINS_PER_ITEM;
-    if (item < BIN_ITEMS)
+    if (item < BIN_ITEMS && !IS_MUTE(ticket))
         for (uint j = 0; j < BINS_PER_ITEM; j++)
             publish_state(&state[j], STATE_COUNT | totals[j]);
     scan_bins(tile, totals, smaller);
@@ -308,9 +340,21 @@ TILE_KERNEL void onesweep_pass(__global const key_t *restrict keys_in, __global 
 
     if (item < BIN_ITEMS) {
         for (uint j = 0; j < BINS_PER_ITEM; j++) {
-            const offset_t before = look_back(&state[j], control);
-            publish_state(&state[j], STATE_SUM | (state_t)(before + totals[j]));
-            set_origin(tile, item * BINS_PER_ITEM + j, before - smaller[j]);
+            const uint bin = item * BINS_PER_ITEM + j;
+            __global state_t *at = &state[j];
+            offset_t before = 0;
+            while (!look_back(&at, control, &before)) {
+                const uint missing = ticket - 1 - (uint)((&state[j] - at) / BINS);
+                if (missing == 0) {
+                    before += begin_of(counts, histogram_groups, bin);
+                    break;
+                }
+                before += count_in_tile(keys_in + (ulong)(missing - 1) * TILE, digit, bin, codec, flags);
+                at -= BINS;
+            }
+            if (!IS_MUTE(ticket))
+                publish_state(&state[j], STATE_SUM | (state_t)(before + totals[j]));
+            set_origin(tile, bin, before - smaller[j]);
         }
     }
 #if HAS_VALUES && !VALUES_AFTER

@@ -191,7 +191,10 @@ TILE_KERNEL void segment_sweep(__global const key_t *restrict keys_in, __global 
             if (is_first) {
                 before = (offset_t)(STATE_VALUE(load_state(&state[j])) - totals[j]);
             } else {
-                before = look_back(&state[j], control);
+                __global state_t *at = &state[j];
+                before = 0;
+                if (!look_back(&at, control, &before))
+                    give_up(control, STATUS_WAITED); /* sums that are too small still give positions in the output */
                 publish_state(&state[j], STATE_SUM | (state_t)(before + totals[j]));
             }
             set_origin(tile, item * BINS_PER_ITEM + j, (offset_t)run.first + before - (offset_t)smaller[j]);

@@ -142,8 +142,8 @@ export function enqueueDigitHistogram(
  * Source: Adinets and Merrill, "Onesweep: A Faster Least Significant Digit Radix Sort for GPUs" (2022).
  *
  * Complexity: 1 + passes launches, 2 × key (+ value) bytes of traffic per key and pass, and one more read of the
- * keys. Limit: work-groups must make progress concurrently, which OpenCL does not guarantee. Waits are bounded;
- * when one runs out, the status word reports it and another algorithm sorts.
+ * keys. Work-groups wait for each other, and OpenCL does not guarantee that they make progress concurrently. Waits are
+ * bounded: when one runs out, the work-item counts the keys of the other group's tile itself.
  *
  * The planner picks it on GPUs that passed its self-test, for all arrays that exceed the one-launch sorts.
  */
@@ -239,6 +239,7 @@ export async function buildOnesweep(
     HISTOGRAM_COLUMNS: histogramColumns,
     LOOK_BACK: lookBack,
     SPIN_LIMIT: numberOf(wanted, 'spinLimit'),
+    MUTE: numberOf(wanted, 'mute', 0),
     FINDS_ORDER: findsOrder(shape, isPlanned) ? 1 : 0,
     PLANNED: isPlanned ? 1 : 0,
   };
@@ -263,6 +264,7 @@ export const onesweep: AlgorithmFactory = {
     histogramColumns: whole(1, 64, { axis: [4, 8, 16, 32] }),
     offsetBits: OFFSET_BITS,
     spinLimit: SPIN_LIMIT,
+    mute: whole(0, 3),
   },
   search: {
     on: ['gpu'],

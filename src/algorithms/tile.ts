@@ -54,7 +54,7 @@ export const CHECKED_LANES = choice([false, true, 'always'], { axis: [false, tru
 
 export const VALUES_AFTER = onOff({ axis: [false, true], onlyWith: 'values' });
 
-/** Iterations of a wait after which a sort gives up. */
+/** Iterations of a wait, before a work-item computes what it waits for, or the sort gives up. */
 export const SPIN_LIMIT = whole(1, 2 ** 32 - 1);
 
 /** Halves `wanted`, a power of two, until the columns of `bytesEach` bytes fit the budget; at least 1. */

@@ -9,14 +9,12 @@ export const cpu: DeviceTuning = {
   rows: [
     {
       algorithm: 'onesweep',
-      // A group that the operating system suspended may keep others waiting for long.
       tuning: {
         groupSize: 64,
         keysPerItem: 4,
         histogramSize: 64,
         histogramColumns: 1,
         lookBack: 1,
-        spinLimit: 2_000_000_000,
       },
     },
     { algorithm: 'tiled', tuning: { groupSize: 64, keysPerItem: 4, countColumns: 1 } },
