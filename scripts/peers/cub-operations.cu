@@ -9,12 +9,18 @@
  * them; `cub-operations --version` prints the version of CUB. Results are compared after the device was timed, too; wrong ones get no times.
  */
 #include <functional>
+#include <tuple>
 #include <cub/cub.cuh>
 #include <cuda/std/functional>
 #if CUB_VERSION >= 300300
 #include <cuda/iterator>
 #include <cuda/std/execution>
 #endif
+#if CUB_VERSION >= 300600
+#include <cub/device/device_batched_topk.cuh>
+#include <cuda/argument>
+#endif
+#include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 #include "cub-timing.cuh"
 
@@ -56,6 +62,22 @@ template <class Key> struct TopDigit {
         return static_cast<unsigned char>(key >> (8 * sizeof(Key) - 8));
     }
 };
+
+/* The start of row i. */
+template <class T> struct RowStart {
+    T *begin;
+    size_t length;
+    __host__ __device__ T *operator()(size_t i) const
+    {
+        return begin + i * length;
+    }
+};
+
+/* The start of each row of `length` elements. */
+template <class T> auto row_starts(T *begin, size_t length)
+{
+    return thrust::make_transform_iterator(thrust::counting_iterator<size_t>(0), RowStart<T>{begin, length});
+}
 
 /* One form of an operation: asked twice by CUB's rule, first for the bytes of its scratch. */
 using Form = std::function<cudaError_t(void *scratch, size_t &scratch_bytes)>;
@@ -285,6 +307,59 @@ template <class Key> class Operations
 #endif
     }
 
+    /* The k largest keys of each row, in any order, alone and with their positions within the row. The keys of a row are
+     * sorted before they are compared. CUB is told the length of rows at compile time, and a limit of k. */
+    template <unsigned length> void top_rows([[maybe_unused]] unsigned k)
+    {
+#if CUB_VERSION >= 300600
+        const auto env = cuda::std::execution::env{cuda::execution::require(
+            cuda::execution::determinism::not_guaranteed, cuda::execution::tie_break::unspecified,
+            cuda::execution::output_ordering::unsorted)};
+        const size_t rows = n / length;
+        unsigned *positions;
+        check(cudaMalloc(&positions, rows * k * sizeof *positions));
+        const auto finish = [=] {
+            std::vector<Key> made(rows * k);
+            check(cudaMemcpy(made.data(), room, made.size() * sizeof(Key), cudaMemcpyDeviceToHost));
+            for (size_t row = 0; row < rows; row++)
+                std::sort(made.begin() + row * k, made.begin() + (row + 1) * k, std::greater<Key>());
+            check(cudaMemcpy(results[0].array, made.data(), made.size() * sizeof(Key), cudaMemcpyHostToDevice));
+        };
+        const cuda::args::constant<length> each{};
+        const cuda::args::immediate first{k, cuda::args::bounds<1u, 2048u>()};
+        const auto [from, to, where] =
+            std::tuple{row_starts(keys, length), row_starts(static_cast<Key *>(room), k), row_starts(positions, k)};
+        const auto index = cuda::make_constant_iterator(cuda::counting_iterator<unsigned>(0));
+        time(
+            "MaxKeys",
+            [=, from = from, to = to](void *scratch, size_t &bytes) {
+                return cub::DeviceBatchedTopK::MaxKeys(scratch, bytes, from, to, each, first, rows, env);
+            },
+            finish);
+        time(
+            "MaxPairs",
+            [=, from = from, to = to, where = where](void *scratch, size_t &bytes) {
+                return cub::DeviceBatchedTopK::MaxPairs(scratch, bytes, from, to, index, where, each, first, rows, env);
+            },
+            finish);
+        check(cudaFree(positions));
+#endif
+    }
+
+    /* @returns whether rows of that length are known */
+    bool top_rows(unsigned length, unsigned k)
+    {
+        if (length == 256)
+            top_rows<256>(k);
+        else if (length == 4096)
+            top_rows<4096>(k);
+        else if (length == 65536)
+            top_rows<65536>(k);
+        else
+            return false;
+        return true;
+    }
+
     /* @returns whether there is an operation of that name */
     bool run(const std::string &operation)
     {
@@ -307,6 +382,10 @@ template <class Key> class Operations
             run_lengths();
         else if (operation.rfind("topK", 0) == 0)
             top_k();
+        else if (unsigned length = 0, k = 0; std::sscanf(operation.c_str(), "topRows-%u-%u", &length, &k) == 2) {
+            if (!top_rows(length, k))
+                return false;
+        }
         else if (operation.rfind("segments", 0) == 0)
             segments();
         else

@@ -1,20 +1,29 @@
 /** Operations on keys in device memory, as calls enqueue them, with their expected results. */
+import type { Algorithm, SortRequest } from '../../src/algorithms/algorithm.js';
 import { untestedAlgorithm } from '../../src/algorithms/registry.js';
 import { enqueueWithScratch } from '../../src/algorithms/run.js';
 import type { Device } from '../../src/device/device.js';
 import type { Buffer } from '../../src/device/memory/buffer.js';
 import { generate } from '../../src/io/operations/gen.js';
 import { bytesOf, newArray } from '../../src/keys/array.js';
+import type { Dtype } from '../../src/keys/dtype.js';
 import { keyCodec } from '../../src/keys/key-codec.js';
 import type { PrimitiveTuning } from '../../src/primitives/primitive-program.js';
 import type { Sorter } from '../../src/sort/api/sorter.js';
 import { DeviceColumnKernels } from '../../src/sort/backend/device-column-kernels.js';
+import { DeviceColumns } from '../../src/sort/backend/device-columns.js';
 import { devicePlans } from '../../src/sort/backend/planner.js';
+import type { Call } from '../../src/sort/calls/call.js';
 import { equalOffsets, zipfOffsets } from '../../src/sort/cases/segments.js';
 import { type Column, column } from '../../src/sort/model/column.js';
+import type { SortSettings } from '../../src/sort/model/options.js';
+import { parse } from '../../src/sort/operations/arguments.js';
 import { HISTOGRAM } from '../../src/sort/operations/histogram/histogram.js';
 import { segmentColumn } from '../../src/sort/operations/segments/segment-column.js';
+import { enqueueTopSegments } from '../../src/sort/operations/segments/top-segments.js';
 import { COMPACT } from '../../src/sort/operations/select/selection.js';
+import { enqueueTopK } from '../../src/sort/operations/top-k/top-k.js';
+import { CheckedTransfers } from '../../src/sort/transfer/checked-transfers.js';
 import { UnsupportedError } from '../../src/util/errors.js';
 import type { MaybePromise } from '../../src/util/maybe-promise.js';
 import { Random } from '../../src/util/random.js';
@@ -313,45 +322,114 @@ const segments = (length: number | 'zipf'): Operation => ({
 });
 
 /**
- * The largest keys in descending order, with their positions: the selection and the sort of what it found. CUB returns
- * the same keys in any order.
+ * Returns what a call provides to the steps of an operation, without its checks: it verifies nothing, and sorts with the
+ * first plan.
  */
-const topK = (k: number): Operation => ({
+function uncheckedCall(device: Device, columns: DeviceColumns, settings: SortSettings): Call {
+  const codecOf = (dtype: Dtype) => keyCodec(dtype, settings);
+  const algorithms = new Map<string, Promise<Algorithm | string>>();
+  const algorithmFor = (name: 'auto' | 'segmented', request: SortRequest): Promise<Algorithm | string> => {
+    const [plan] = devicePlans(device, { ...request, algorithm: name });
+    if (!plan) throw new UnsupportedError(`nothing is planned for ${request.n} keys`);
+    const made = algorithms.get(plan.algorithm) ?? untestedAlgorithm(device, plan.algorithm, request);
+    algorithms.set(plan.algorithm, made);
+    return made;
+  };
+  type Used = 'columns' | 'settings' | 'bindInput' | 'bindOutput' | 'copy' | 'verify' | 'canSort' | 'sort';
+  const call: Pick<Call, Used> = {
+    columns,
+    settings,
+    bindInput: (from) => columns.bindInput(from),
+    bindOutput: (to, write) => columns.bindOutput(to, write),
+    copy: (from, to) => columns.copy(from, to),
+    verify: () => undefined,
+    canSort: async () => true,
+    sort: async ({ keys, sorted, moved, values, segments }) => {
+      const { n, dtype, info } = keys;
+      const bits = [0, info.width] as const;
+      const valueBytes = moved ? (values?.bytes ?? 4) : 0;
+      const sort = await algorithmFor(segments ? 'segmented' : 'auto', { dtype, n, bits, valueBytes });
+      if (typeof sort === 'string') throw new UnsupportedError(sort);
+      const work = {
+        n,
+        bits,
+        input: keys.place as Buffer,
+        ...(values && { inputValues: values.place as Buffer }),
+        output: (sorted ?? columns.temporary(dtype, n).place) as Buffer,
+        ...(moved && { outputValues: moved as Buffer, indices: !values }),
+        codec: codecOf(dtype),
+        ...(segments && {
+          segments: { ...segments, offsets: segments.offsets.place as Buffer, count: segments.offsets.n - 1 },
+        }),
+      };
+      enqueueWithScratch(sort, device.queue, work).release();
+    },
+  };
+  return call as Call;
+}
+
+/** First keys in descending order with their positions, as `enqueue` computes them in a call. */
+function firstKeys(
+  device: Device,
+  { columns, steps, keys }: Steps,
+  count: number,
+  enqueue: (call: Call, to: Top) => Promise<unknown>,
+): Omit<Prepared, 'release'> {
+  const settings = parse({ descending: true });
+  const to = { keys: columns.room(keys.dtype as KeyDtype, count), positions: columns.room('u32', count) };
+  const own = new DeviceColumns(device, settings, new CheckedTransfers(), steps);
+  const call = uncheckedCall(device, own, settings);
+  return {
+    enqueue: async () => {
+      await enqueue(call, to);
+      own.release();
+    },
+    poison: () => {
+      for (const one of [to.keys, to.positions]) columns.poison(one);
+    },
+    read: async () => [await columns.read(to.keys, count), await columns.read(to.positions, count)],
+  };
+}
+
+/** The largest keys in descending order, with their positions. CUB returns the same keys in any order. */
+const topK = (k: number | 'half'): Operation => ({
   name: `topK-${k}`,
   inputs: ofKeys,
   expected: async (host, { keys }) => {
-    const top = await host.topK(keys, k);
+    const top = await host.topK(keys, k === 'half' ? keys.length / 2 : k);
     return [bytesOf(top.keys), bytesOf(top.indices)];
   },
   prepare: (device, inputs, [bytes = 0], tuning) =>
-    prepared(device, inputs, tuning, async ({ columns, steps, keys }) => {
-      const { dtype } = inputs;
-      const n = (bytes * 8) / bitsOf(dtype);
-      const bits = [0, bitsOf(dtype)] as const;
-      const codec = keyCodec(dtype, { descending: true });
-      const request = { dtype, n, bits, valueBytes: 4 } as const;
-      const [plan] = devicePlans(device, { ...request, algorithm: 'auto' });
-      if (!plan) throw new UnsupportedError(`nothing is planned for ${n} pairs`);
-      const sort = await untestedAlgorithm(device, plan.algorithm, request);
-      if (typeof sort === 'string') throw new UnsupportedError(sort);
-      const [found, top] = [0, 1].map(() => ({
-        keys: columns.room(dtype, n),
-        positions: columns.room('u32', n),
-      })) as [Top, Top];
-      return {
-        enqueue: async () => {
-          if (await steps.selectSorted(keys, codec, top)) return;
-          await steps.select(keys, codec, found);
-          const [input, inputValues] = [found.keys.place as Buffer, found.positions.place as Buffer];
-          const [output, outputValues] = [top.keys.place as Buffer, top.positions.place as Buffer];
-          const work = { n, input, inputValues, output, outputValues, codec, bits };
-          enqueueWithScratch(sort, device.queue, work).release();
-        },
-        poison: () => {
-          for (const one of [top.keys, top.positions]) columns.poison(one);
-        },
-        read: async () => [await columns.read(top.keys, n), await columns.read(top.positions, n)],
+    prepared(device, inputs, tuning, (with_) =>
+      firstKeys(device, with_, (bytes * 8) / bitsOf(inputs.dtype), (call, to) =>
+        enqueueTopK(call, with_.keys, to),
+      ),
+    ),
+});
+
+/**
+ * The largest keys of each row in descending order, with their positions in the row. CUB returns the same keys in any
+ * order.
+ */
+const topRows = (length: number, k: number): Operation => ({
+  name: `topRows-${length}-${k}`,
+  inputs: (dtype, n) => ({ ...ofKeys(dtype, n), offsets: equalOffsets(n, length) }),
+  expected: async (host, { keys, offsets = new Uint32Array() }) => {
+    const top = await host.topKSegments(keys, offsets, k, { positions: 'segment' });
+    return [bytesOf(top.keys), bytesOf(top.indices)];
+  },
+  prepare: (device, inputs, _, tuning) =>
+    prepared(device, inputs, tuning, (with_) => {
+      const { keys, columns } = with_;
+      const { offsets = new Uint32Array() } = inputs;
+      const begins = columns.room('u32', offsets.length);
+      const segments = {
+        ...segmentColumn(offsets, keys.n),
+        ...{ offsets: columns.upload('u32', offsets), isRows: true, k, fromSegment: true },
       };
+      return firstKeys(device, with_, (offsets.length - 1) * k, (call, to) =>
+        enqueueTopSegments(call, keys, segments, () => ({ ...to, offsets: begins })),
+      );
     }),
 });
 
@@ -365,6 +443,7 @@ export const OPERATIONS: readonly Operation[] = [
   filter,
   unique('unique', false),
   unique('runLengths', true),
-  ...[1, 128, 2048].map(topK),
+  ...([1, 128, 2048, 'half'] as const).map(topK),
+  ...[256, 4096, 65536].flatMap((length) => [1, 16, 128].map((k) => topRows(length, k))),
   ...([32, 256, 4096, 65536, 'zipf'] as const).map(segments),
 ];
