@@ -11,7 +11,8 @@ import { selfTestsIn } from '../../self-tests.js';
 
 const FIXTURE = fileURLToPath(new URL('fixtures/closing.js', import.meta.url));
 
-for (const name of deviceNames()) {
+// Clover compiles in the thread that asks, so its programs are built before the Sorter is closed.
+for (const name of deviceNames().filter((name) => name !== 'clover')) {
   test(`${name}: a Sorter that is closed before the compiler ends, in a process that ends`, async (t) => {
     t.timeout(600_000);
     const folder = mkdtempSync(join(tmpdir(), 'clsort-closing-'));
