@@ -93,6 +93,7 @@ export const INTERNAL = [
   'hostSearchSortedAsync',
   'hostSegmentIdsAsync',
   'hostSelectAsync',
+  'hostSelectRanksAsync',
   'hostSnappy',
   'hostSort',
   'hostSortAsync',

@@ -30,6 +30,17 @@ CLSORT_NOINLINE void Encode(const Codec<Key>& codec, const char* keys, size_t n,
   }
 }
 
+/** Calls `use(at, codes, count)` for blocks of the keys from `first` to before `last`, and their codes. */
+template <typename Key, typename Use>
+void ForCodes(const Key* keys, const Codec<Key>& codec, size_t first, size_t last, const Use& use) {
+  Key codes[kBlock];
+  for (size_t at = first; at < last; at += kBlock) {
+    const size_t count = std::min(kBlock, last - at);
+    Encode(codec, reinterpret_cast<const char*>(keys + at), count, codes);
+    use(at, codes, count);
+  }
+}
+
 /** Decodes codes to an array without alignment, which may be the memory of the codes. */
 template <typename Key>
 CLSORT_NOINLINE void Decode(const Codec<Key>& codec, const Key* codes, size_t n, char* keys) {

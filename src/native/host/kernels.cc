@@ -4,6 +4,7 @@
 #include "gather.h"
 #include "histogram.h"
 #include "member_table.h"
+#include "rank_select.h"
 #include "search.h"
 #include "select.h"
 
@@ -52,6 +53,28 @@ struct SelectWork {
       using Key = decltype(key);
       Selection<Key> selection(keys.as<Key>(), keys.n, codec.words, threads);
       return positions.With([&](auto* at) { return selection.Run(selected.n, selected.as<Key>(), at); });
+    });
+  }
+};
+
+/** Arguments from 2: keys, width, codec, ascending ranks (u64), which become codes. */
+struct SelectRanksWork {
+  static constexpr char kName[] = "hostSelectRanksAsync";
+  Keys keys;
+  CodecArgument codec;
+  Elements ranks;
+
+  bool Read(Call& call) {
+    if (!keys.Read(call, 2) || !codec.Read(call, 4) || !ranks.Read(call, 5, kWide)) return false;
+    const uint64_t *first = ranks.as<uint64_t>(), *last = first + ranks.n;
+    const bool fits = ranks.n <= RankSelection::kMaxRanks && (ranks.n == 0 || last[-1] < keys.n);
+    return (fits && std::is_sorted(first, last)) ||
+           call.FailArgument(5, CL_INVALID_VALUE, "at most 8 ascending ranks below the number of keys");
+  }
+  bool Run(Threads& threads) const {
+    return ByWidth(keys.width, [&](auto key) {
+      return RankSelection(threads).Find(keys.as<decltype(key)>(), keys.n, codec.of(key), ranks.as<uint64_t>(), ranks.n,
+                                         8 * sizeof key);
     });
   }
 };
@@ -333,9 +356,9 @@ struct AppendCodesWork {
 }  // namespace
 
 void ExportHostKernels(Exports& exports) {
-  ExportJobs<GatherWork, SelectWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork, RunLengthsWork,
-             SearchSortedWork, ContainsWork, ContainsByTableWork, SegmentIdsWork, MergeWork, CanonicalWork,
-             AppendCodesWork>(exports);
+  ExportJobs<GatherWork, SelectWork, SelectRanksWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork,
+             RunLengthsWork, SearchSortedWork, ContainsWork, ContainsByTableWork, SegmentIdsWork, MergeWork,
+             CanonicalWork, AppendCodesWork>(exports);
 }
 
 }  // namespace clsort

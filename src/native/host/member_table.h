@@ -36,11 +36,12 @@ bool ContainsByTable(const KeySpan<Key>& among, const KeySpan<Key>& wanted, cons
   std::mutex guard;
   ForSlices(among.n, threads, [&](size_t, size_t first, size_t last) {
     Key low = static_cast<Key>(-1), high = 0;
-    for (size_t i = first; i < last; i++) {
-      const Key code = codec.CodeOf(among.keys[i]);
-      low = std::min(low, code);
-      high = std::max(high, code);
-    }
+    ForCodes(among.keys, codec, first, last, [&](size_t, const Key* codes, size_t count) {
+      for (size_t i = 0; i < count; i++) {
+        low = std::min(low, codes[i]);
+        high = std::max(high, codes[i]);
+      }
+    });
     std::lock_guard<std::mutex> lock(guard);
     least = std::min(least, low);
     greatest = std::max(greatest, high);
@@ -54,19 +55,25 @@ bool ContainsByTable(const KeySpan<Key>& among, const KeySpan<Key>& wanted, cons
   ForSlices(range + 1, threads, [&](size_t, size_t first, size_t last) {
     std::memset(static_cast<void*>(table + first), inverted, last - first);
   });
-  // A key that changes meanwhile may have a code beyond the table.
-  const auto offset_of = [&](Key key) { return static_cast<Key>(codec.CodeOf(key) - least); };
+  const Key begin = least;
   ForSlices(among.n, threads, [&](size_t, size_t first, size_t last) {
-    for (size_t i = first; i < last; i++) {
-      const Key offset = offset_of(among.keys[i]);
-      if (offset <= range) table[offset].store(!inverted, std::memory_order_relaxed);
-    }
+    ForCodes(among.keys, codec, first, last, [=](size_t, const Key* codes, size_t count) {
+      for (size_t i = 0; i < count; i++) {
+        const auto offset = static_cast<Key>(codes[i] - begin);
+        // Beyond the table are only keys that have changed. A store to a marked code would take its cache line from the
+        // other threads.
+        if (offset > range || table[offset].load(std::memory_order_relaxed) != inverted) continue;
+        table[offset].store(!inverted, std::memory_order_relaxed);
+      }
+    });
   });
   ForSlices(wanted.n, threads, [&](size_t, size_t first, size_t last) {
-    for (size_t i = first; i < last; i++) {
-      const Key offset = offset_of(wanted.keys[i]);
-      mask[i] = offset <= range ? table[offset].load(std::memory_order_relaxed) : inverted;
-    }
+    ForCodes(wanted.keys, codec, first, last, [=](size_t at, const Key* codes, size_t count) {
+      for (size_t i = 0; i < count; i++) {
+        const auto offset = static_cast<Key>(codes[i] - begin);
+        mask[at + i] = offset <= range ? table[offset].load(std::memory_order_relaxed) : inverted;
+      }
+    });
   });
   return true;
 }

@@ -21,10 +21,28 @@ struct Sorted {
 /** Keys that are searched for at a time: the reads of one overlap those of the others. */
 constexpr size_t kTogether = 16;
 
+/** Sorted keys that each key is compared with: vectors of keys take less time for so few than a search. */
+constexpr size_t kCompared = 8;
+
 /** Calls `use(i, code, place)` for each key: `place` of the sorted keys come before it; with `right`, or equal it. */
 template <typename Key, typename Use>
 void ForPlaces(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec<Key>& codec, bool right,
                Threads& threads, const Use& use) {
+  if (sorted.n <= kCompared) {
+    Key edges[kCompared];
+    Encode(codec, reinterpret_cast<const char*>(sorted.keys), sorted.n, edges);
+    ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
+      ForCodes(keys, codec, first, last, [&](size_t at, const Key* codes, size_t count) {
+        Key places[kBlock] = {};
+        for (size_t edge = 0; edge < sorted.n; edge++) {
+          const Key code = edges[edge];
+          for (size_t i = 0; i < count; i++) places[i] += right ? code <= codes[i] : code < codes[i];
+        }
+        for (size_t i = 0; i < count; i++) use(at + i, codes[i], static_cast<size_t>(places[i]));
+      });
+    });
+    return;
+  }
   ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
     for (size_t at = first; at < last; at += kTogether) {
       const size_t count = std::min(kTogether, last - at);

@@ -58,16 +58,6 @@ class Selection {
     return end == kWidth ? static_cast<Key>(-1) : static_cast<Key>((Key{1} << end) - 1);
   }
 
-  template <typename Use>
-  void ForCodes(size_t first, size_t last, const Use& use) const {
-    Key codes[kBlock];
-    for (size_t at = first; at < last; at += kBlock) {
-      const size_t count = std::min(kBlock, last - at);
-      Encode(codec_, reinterpret_cast<const char*>(keys_ + at), count, codes);
-      use(at, codes, count);
-    }
-  }
-
   /** Finds the code of key k. @return whether there was enough memory */
   bool FindLimit(size_t k, Key* limit) {
     Candidates candidates;
@@ -99,7 +89,7 @@ class Selection {
     ForTasks(n_, threads_, [&](size_t task, size_t first, size_t last) {
       uint32_t own[size_t{1} << kSelectBits] = {};
       Key any = 0, all = static_cast<Key>(-1);
-      ForCodes(first, last, [&](size_t, const Key* codes, size_t count) {
+      ForCodes(keys_, codec_, first, last, [&](size_t, const Key* codes, size_t count) {
         for (size_t i = 0; i < count; i++) {
           const Key code = codes[i];
           if (!candidates.Has(code)) continue;
@@ -125,7 +115,7 @@ class Selection {
     Key* const found = memory.as<Key>();
     std::atomic<size_t> end{0};
     ForSlices(n_, threads_, [&](size_t, size_t first, size_t last) {
-      ForCodes(first, last, [&](size_t, const Key* codes, size_t count) {
+      ForCodes(keys_, codec_, first, last, [&](size_t, const Key* codes, size_t count) {
         Key block[kBlock];
         size_t matches = 0;
         for (size_t i = 0; i < count; i++) {
@@ -157,7 +147,7 @@ class Selection {
     if (!parts) return false;
     ForSlices(n_, threads_, [&](size_t slice, size_t first, size_t last) {
       size_t below = 0, equal = 0;
-      ForCodes(first, last, [&](size_t, const Key* codes, size_t count) {
+      ForCodes(keys_, codec_, first, last, [&](size_t, const Key* codes, size_t count) {
         unsigned less = 0, same = 0;
         for (size_t i = 0; i < count; i++) {
           less += codes[i] < limit;
@@ -183,7 +173,7 @@ class Selection {
       const Part& part = parts[slice];
       size_t equal = part.equal, to = part.begin;
       if (to == part.end) return;
-      ForCodes(first, last, [&](size_t from, const Key* codes, size_t count) {
+      ForCodes(keys_, codec_, first, last, [&](size_t from, const Key* codes, size_t count) {
         for (size_t i = 0; i < count && to < part.end; i++) {
           const bool takes_equal = equal > 0 && codes[i] == limit;
           if (codes[i] >= limit && !takes_equal) continue;

@@ -33,7 +33,7 @@ export interface Nth {
    * Returns the key that is at position `k` of the ascending order.
    *
    * A selection by digits reads the keys about twice for each position. For more than eight positions, with `verify`,
-   * and where that takes less time (on a GPU and in the native host engine), all keys are sorted instead. The order is
+   * and on a GPU, where that takes less time, all keys are sorted instead. The order is
    * that of `sort`.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one

@@ -1,7 +1,11 @@
 import { newArray } from '../../../keys/array.js';
 import { decode, encode, keyCodec } from '../../../keys/key-codec.js';
+import { columnKernel } from '../../backend/column-kernel.js';
+import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Call, LaterSteps, Sort } from '../../calls/call.js';
+import type { Steps } from '../../host/steps.js';
 import { type Column, column, wordsOf } from '../../model/column.js';
+import type { SortSettings } from '../../model/options.js';
 import { HISTOGRAM } from '../histogram/histogram.js';
 import { MAX_RANKS, MAX_UNSELECTED, RANK_DIGIT_BITS } from '../policy.js';
 import { COMPACT } from '../select/selection.js';
@@ -27,6 +31,28 @@ export function columnOfBits(
   return made;
 }
 
+interface Ranks extends Pick<SortSettings, 'nan'> {
+  /** Ascending, each below the number of keys. */
+  readonly ranks: readonly number[];
+}
+
+/** Finds the bits of the keys at ranks as a search does, see src/native/host/rank_select.h. Without the addon, it does nothing. */
+const SELECT_RANKS = columnKernel<[keys: Column, which: Ranks], readonly bigint[] | undefined>({
+  *host(): Steps<undefined> {
+    yield;
+  },
+  native: {
+    extent: (keys) => [keys.n, keys],
+    run: async (onThreads, keys, { nan, ranks }) => {
+      const codec = keyCodec(keys.dtype, { nan });
+      const codes = BigUint64Array.from(ranks, BigInt);
+      await onThreads('hostSelectRanksAsync', keys.n, ...encodedKeysOf(keys, codec), codes);
+      return Array.from(codes, (code) => decode(codec, code));
+    },
+  },
+  load: async () => () => undefined,
+});
+
 /**
  * Finds the keys that a sort would put at some ranks, and waits for them.
  *
@@ -50,6 +76,12 @@ export async function keysAtRanks(
   if (ranks.length === 0) return [];
   const codec = keyCodec(keys.dtype);
   const input = await call.bindInput(keys);
+  const { kernels } = call.columns;
+  const ascending = [...new Set(ranks)].sort((a, b) => a - b);
+  if (kernels.selectsRanks && !call.settings.verify && ascending.length <= MAX_RANKS) {
+    const bits = await kernels.run(SELECT_RANKS, input, { nan: call.settings.nan, ranks: ascending });
+    if (bits) return ranks.map((rank) => bits[ascending.indexOf(rank)] as bigint);
+  }
   const nans = call.settings.nan === 'first' ? await countNaNs(call, input) : 0;
   const numbers = keys.n - nans;
   const byCode = ranks.map((rank) => (rank < nans ? numbers + rank : rank - nans));
