@@ -39,7 +39,7 @@ export const HOST = [
   ),
   inRadixSort(
     'outermost bins are sorted by the rest of the digit only',
-    'outermost ? facts.varying : rest',
+    'outermost ? varying : rest',
     'rest',
     keys,
   ),
@@ -84,14 +84,20 @@ export const HOST = [
   ),
   inRadixSort(
     'the order between two slices is not compared',
-    'bool has_last = at > range.first;',
-    'bool has_last = false;',
+    'end = std::min(first + slice + 1, range.end());',
+    'end = std::min(first + slice, range.end());',
     tests(NATIVE_SORT, 'slices in order that overlap*'),
   ),
   inRadixSort(
     'equal neighbours count as descending',
-    'if ((before & mask) <= (after & mask)) *falls = false;',
-    'if ((before & mask) < (after & mask)) *falls = false;',
+    'down &= before > after ||',
+    'down &= before >= after ||',
+    tests(NATIVE_SORT, 'sorted and reversed arrays*'),
+  ),
+  inRadixSort(
+    'keys that are equal in a window are reversed',
+    '(!kHasPayload && codes[i - 1] == codes[i])',
+    '(!kHasPayload && before == after)',
     tests(NATIVE_SORT, 'sorted and reversed arrays*'),
   ),
   inRadixSort(
@@ -240,8 +246,8 @@ export const HOST = [
   inFile(
     'search.h',
     'a search to the right stops before equal keys',
-    'right ? code <= codes[i] : code < codes[i]',
-    'code < codes[i]',
+    'const bool before = right ? code <= codes[i] : code < codes[i];',
+    'const bool before = code < codes[i];',
     kernel('u32: distinct*'),
   ),
   inFile(

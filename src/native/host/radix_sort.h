@@ -256,12 +256,6 @@ class RadixSort {
     }
   }
 
-  /** Facts about a range that one read finds. */
-  struct Facts {
-    Key varying = 0;
-    bool ascending = true, descending = true;
-  };
-
   /** Sorts codes of a sample into the workspace. @return the codes */
   const Key* Sample(const Range& range, size_t size, Workspace& workspace) const {
     auto* sample = workspace.records.template as<Key>();
@@ -304,6 +298,11 @@ class RadixSort {
    */
   bool Partition(const Range& range, Threads& threads, Workspace& own) {
     if (range.mask == 0) return AddSorted(range);
+    const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
+    const size_t slices = CeilDivide(range.n, slice);
+    const auto [rises, falls] = OrderOf(range, slice, slices, threads);
+    if (threads.stopped() || rises) return AddSorted(range);
+    if (falls) return Reverse();
     const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
     const Key* sample = Sample(range, sample_size, own);
     const bool is_whole = range.place == kInput && range.n == arguments_.n;
@@ -315,18 +314,14 @@ class RadixSort {
     }
     const auto digit = BestDigit(sample, sample_size, range.mask, range.n, kPiece);
     const size_t bins = digit.bins;
-    const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
-    const size_t slices = CeilDivide(range.n, slice);
     std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
     std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
     if (!counts || !starts) return false;
-    const Facts facts = Count(range, slice, slices, digit, counts.get(), threads);
+    const Key varying = Count(range, slice, slices, digit, counts.get(), threads);
     if (threads.stopped()) return AddSorted(range);
-    if (facts.varying == 0 || facts.ascending) return AddSorted(range);
-    if (facts.descending && is_whole) return Reverse();
     const Place to = range.place == kOutput || (range.place == kInput && in_place()) ? kScratch : kOutput;
     if (!Reserve(to)) return false;
-    const auto rest = static_cast<Key>(facts.varying & ((Key{1} << digit.shift) - 1));
+    const auto rest = static_cast<Key>(varying & ((Key{1} << digit.shift) - 1));
     size_t place = range.first;
     for (size_t bin = 0; bin < bins; bin++) {
       const size_t first = place;
@@ -335,7 +330,7 @@ class RadixSort {
         place += counts[s * bins + bin];
       }
       const bool outermost = bin == 0 || bin == bins - 1;
-      if (place > first) Add({first, place - first, range.origin, to, outermost ? facts.varying : rest});
+      if (place > first) Add({first, place - first, range.origin, to, outermost ? varying : rest});
     }
     For(threads, own, slices, [&](size_t s, Workspace& workspace) {
       const size_t first = range.first + s * slice;
@@ -416,10 +411,31 @@ class RadixSort {
     return true;
   }
 
-  /** Counts the digits of each slice, and finds facts about the range. */
-  Facts Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, uint32_t* counts, Threads& threads) {
+  /** Returns whether the codes of a range rise, and whether they fall so that a reversal of the input is stable. */
+  std::pair<bool, bool> OrderOf(const Range& range, size_t slice, size_t slices, Threads& threads) const {
+    std::atomic<bool> rises{true}, falls{range.place == kInput && range.n == arguments_.n};
+    threads.For(slices, [&](size_t s) {
+      Key block[kBlock];
+      const size_t first = range.first + s * slice, end = std::min(first + slice + 1, range.end());
+      for (size_t at = first; at + 1 < end && (rises || falls); at += kBlock - 1) {
+        const size_t n = std::min(kBlock, end - at);
+        const Key* codes = CodesAt(range.place, at, n, block);
+        bool up = true, down = true;
+        for (size_t i = 1; i < n; i++) {
+          const Key before = codes[i - 1] & range.mask, after = codes[i] & range.mask;
+          up &= before <= after;
+          down &= before > after || (!kHasPayload && codes[i - 1] == codes[i]);
+        }
+        if (!up) rises = false;
+        if (!down) falls = false;
+      }
+    });
+    return {rises, falls};
+  }
+
+  /** Counts the digits of each slice. @return the bits in which the codes differ */
+  Key Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, uint32_t* counts, Threads& threads) {
     std::atomic<Key> varying{0};
-    std::atomic<bool> ascending{true}, descending{true};
     Key reference;
     ReadCodes(range.place, range.first, 1, &reference);
     const auto count = [&](size_t s, const auto& bin_of) {
@@ -427,37 +443,19 @@ class RadixSort {
       Key block[kBlock], differs = 0;
       size_t at = range.first + s * slice;
       const size_t end = std::min(at + slice, range.end());
-      bool rises = ascending, falls = descending && range.place == kInput;
-      Key last = 0;
-      bool has_last = at > range.first;
-      if (has_last) ReadCodes(range.place, at - 1, 1, &last);
       for (; at < end; at += kBlock) {
         const size_t n = std::min(kBlock, end - at);
         const Key* codes = CodesAt(range.place, at, n, block);
         for (size_t i = 0; i < n; i++) differs |= codes[i] ^ reference;
         for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
-        if (rises || falls) {
-          if (has_last) Compare(last, codes[0], range.mask, &rises, &falls);
-          for (size_t i = 1; i < n && (rises || falls); i++)
-            Compare(codes[i - 1], codes[i], range.mask, &rises, &falls);
-          has_last = true;
-          last = codes[n - 1];
-        }
       }
       varying |= differs;
-      if (!rises) ascending = false;
-      if (!falls) descending = false;
     };
     threads.For(slices, [&](size_t s) {
       if (threads.stopped()) return;
       WithBins(digit, range.mask, [&](const auto& bin_of) { count(s, bin_of); });
     });
-    return {static_cast<Key>(varying & range.mask), ascending, descending};
-  }
-
-  static void Compare(Key before, Key after, Key mask, bool* rises, bool* falls) {
-    if ((before & mask) > (after & mask)) *rises = false;
-    if ((before & mask) <= (after & mask)) *falls = false;
+    return static_cast<Key>(varying & range.mask);
   }
 
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */

@@ -107,6 +107,7 @@ test('sorted and reversed arrays keep equal keys in order', async (t) => {
     for (const wanted of ['keys', 'positions', 4] as const) {
       t.true(await agree(keys, 'i32', {}, wanted), `${make} ${wanted}`);
       t.true(await agree(keys, 'i32', { descending: true }, wanted), `${make} descending ${wanted}`);
+      t.true(await agree(keys, 'i32', { bits: [4, 32] }, wanted), `${make} window ${wanted}`);
     }
   }
 });
