@@ -2,8 +2,7 @@
  * keys once.
  *
  * This is the radix select of select_segments.cl, but each work-item keeps its contiguous keys, and counting stops
- * as soon as possible. The selected keys are stored in local memory, where each key counts those that come before
- * it.
+ * as soon as possible. The selected keys are stored in local memory, and put in order there.
  *
  *   SEGMENT  most keys of a segment
  *   FIRST    most keys that are selected per segment
@@ -122,12 +121,46 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
         equal += agrees[i];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
+    if (wanted <= GROUP_SIZE) {
+        /* Each work-item counts the keys before its own. */
+        if (item < wanted) {
+            const code_t code = chosen[item];
+            uint place = 0;
+            for (uint other = 0; other < wanted; other++)
+                place += chosen[other] < code || (chosen[other] == code && other < item);
+            first[to + place] = decode_key(code, codec);
+            positions[to + place] = where[item] + (from_segment ? 0 : start);
+        }
+        return;
+    }
+    /* A bitonic sort by code, then position. Codes after the last one come last. */
+    uint padded = 1;
+    while (padded < wanted)
+        padded *= 2;
+    for (uint one = wanted + item; one < padded; one += GROUP_SIZE) {
+        chosen[one] = CODE_MAX;
+        where[one] = 0xffffffff;
+    }
+    for (uint size = 2; size <= padded; size *= 2) {
+        for (uint distance = size / 2; distance > 0; distance /= 2) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+            for (uint pair = item; pair < padded / 2; pair += GROUP_SIZE) {
+                const uint one = 2 * pair - (pair & (distance - 1)), other = one + distance;
+                const code_t code = chosen[one], other_code = chosen[other];
+                const uint at = where[one], other_at = where[other];
+                const bool descends = code > other_code || (code == other_code && at > other_at);
+                if (descends == ((one & size) == 0)) {
+                    chosen[one] = other_code;
+                    chosen[other] = code;
+                    where[one] = other_at;
+                    where[other] = at;
+                }
+            }
+        }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
     for (uint one = item; one < wanted; one += GROUP_SIZE) {
-        const code_t code = chosen[one];
-        uint place = 0;
-        for (uint other = 0; other < wanted; other++)
-            place += chosen[other] < code || (chosen[other] == code && other < one);
-        first[to + place] = decode_key(code, codec);
-        positions[to + place] = where[one] + (from_segment ? 0 : start);
+        first[to + one] = decode_key(chosen[one], codec);
+        positions[to + one] = where[one] + (from_segment ? 0 : start);
     }
 }

@@ -976,8 +976,8 @@ export const KERNELS = [
   {
     name: 'top-k: one key equal to the threshold too many',
     file: 'cl/top_k.cl',
-    find: '(mine && equal_before < missing)',
-    replace: '(mine && equal_before <= missing)',
+    find: '(mine[i] && equal_before < missing)',
+    replace: '(mine[i] && equal_before <= missing)',
     tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
@@ -1011,8 +1011,8 @@ export const KERNELS = [
   {
     name: 'top-k of segments: one key equal to the threshold too many',
     file: 'cl/select_segments.cl',
-    find: '(mine && equal_before < missing)',
-    replace: '(mine && equal_before <= missing)',
+    find: '(mine[i] && equal_before < missing)',
+    replace: '(mine[i] && equal_before <= missing)',
     tests: [tests('primitives/select-segments')],
   },
   {

@@ -335,7 +335,17 @@ function uncheckedCall(device: Device, columns: DeviceColumns, settings: SortSet
     algorithms.set(plan.algorithm, made);
     return made;
   };
-  type Used = 'columns' | 'settings' | 'bindInput' | 'bindOutput' | 'copy' | 'verify' | 'canSort' | 'sort';
+  type Used =
+    | 'columns'
+    | 'settings'
+    | 'bindInput'
+    | 'bindOutput'
+    | 'copy'
+    | 'verify'
+    | 'prepare'
+    | 'prepareVerify'
+    | 'canSort'
+    | 'sort';
   const call: Pick<Call, Used> = {
     columns,
     settings,
@@ -343,6 +353,8 @@ function uncheckedCall(device: Device, columns: DeviceColumns, settings: SortSet
     bindOutput: (to, write) => columns.bindOutput(to, write),
     copy: (from, to) => columns.copy(from, to),
     verify: () => undefined,
+    prepare: () => undefined,
+    prepareVerify: () => undefined,
     canSort: async () => true,
     sort: async ({ keys, sorted, moved, values, segments }) => {
       const { n, dtype, info } = keys;

@@ -1,6 +1,7 @@
 import { codecArgument } from '../device/codec-argument.js';
 import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
+import { ballotDefine } from '../device/programs/program-source.js';
 import { u32, u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
 import { powerAtLeast } from '../util/powers.js';
@@ -72,6 +73,7 @@ export async function enqueueTopShort(device: Device, work: TopShortWork): Promi
   const defines = {
     ...{ KEY_BITS: width, VALUE_BYTES: 0, FIRST: sizes.first, ROWS: isRows ? 1 : 0 },
     SEGMENT: Math.max(sizes.groupSize, powerAtLeast(longest)),
+    ...ballotDefine(device.capabilities.hasBallot),
   };
   const options = { groupSize: sizes.groupSize };
   const { program, groupSize: local } = await buildForGroups(

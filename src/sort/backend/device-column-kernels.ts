@@ -2,6 +2,7 @@ import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
 import { roundUpToGroups } from '../../device/fitted-program.js';
 import type { Buffer } from '../../device/memory/buffer.js';
+import { ballotDefine } from '../../device/programs/program-source.js';
 import { type KernelArgument, u32, u64 } from '../../device/queue/queue.js';
 import { type StatusSlot, StatusWords } from '../../device/status-words.js';
 import { infinityBits } from '../../keys/dtype.js';
@@ -175,7 +176,8 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     const { n, info } = keys;
     const { queue } = this.device;
     const kernels = ['select_count', 'select_digit', 'select_sums', 'select_offsets', 'select_write'];
-    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS };
+    const ballot = ballotDefine(this.device.capabilities.hasBallot);
+    const shape = { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS, ...ballot };
     const { program, groupSize } = await buildForGroups(this.device, 'top_k.cl', kernels, shape);
     const groups = gridStrideGroups(this.device, n, groupSize);
     const perGroup = Math.ceil(n / (groups * groupSize)) * groupSize;
@@ -215,7 +217,12 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       this.device,
       'top_few.cl',
       ['few_pass', 'few_rank'],
-      { KEY_BITS: info.width, VALUE_BYTES: 0, SELECT_BITS },
+      {
+        KEY_BITS: info.width,
+        VALUE_BYTES: 0,
+        SELECT_BITS,
+        ...ballotDefine(this.device.capabilities.hasBallot),
+      },
       { groupSize: SELECTING_GROUP },
     );
     const digits = [...digitsOf(info.width, 32), ...digitsOf(Math.ceil(Math.log2(n)), 0), { at: 0, bits: 0 }];
@@ -283,7 +290,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     { offsets, begins }: { readonly offsets: Column; readonly begins: Column },
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
-    const { type, quirks } = this.device.capabilities;
+    const { type, quirks, hasBallot } = this.device.capabilities;
     const segments = offsets.n - 1;
     // On a CPU, work-items are iterations of a loop. Long segments need the largest group.
     const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
@@ -292,7 +299,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       this.device,
       'select_segments.cl',
       ['select_segments'],
-      { KEY_BITS: keys.info.width, VALUE_BYTES: 0 },
+      { KEY_BITS: keys.info.width, VALUE_BYTES: 0, ...ballotDefine(hasBallot) },
       { groupSize: maxGroupSize },
     );
     const buffers = [keys, offsets, begins, to.keys, to.positions].map(bufferOf);
