@@ -6,13 +6,13 @@
 //                                                scripts/prebuild.mjs linux-x64 26; default: bookworm trixie)
 
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { makeDebian } from './debian.mjs';
 import { withPackages } from './installed.mjs';
 import { fetchNode } from './node-releases.mjs';
+import { shownOutput } from './shown-output.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dockerfile = readFileSync(join(root, 'scripts/Dockerfile'), 'utf8');
@@ -75,14 +75,7 @@ async function shell(debian, line, env, user = 'root') {
     debian,
     ...inside,
   ]);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      process.stdout.write(text);
-    });
-  }
-  const [status] = await once(child, 'close');
+  const { output, status } = await shownOutput(child);
   if (status !== 0) throw new Error(`'${line}' ended with ${status}`);
   return output;
 }

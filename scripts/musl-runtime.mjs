@@ -8,7 +8,6 @@
 // Bun needs few functions of one: they are linked from the static library for glibc.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   copyFileSync,
@@ -23,6 +22,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withPackages } from './installed.mjs';
+import { shownOutput } from './shown-output.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const musl = join(root, '.setup', 'musl');
@@ -98,15 +98,7 @@ async function shell(line, env) {
   const mounts = 'mount -t proc proc "$1/proc"; mount --rbind /dev "$1/dev"; exec chroot "$@"';
   const inside = ['env', '-i', ...variables, 'sh', '-c', `cd /app; ${line}`];
   const child = spawn('unshare', ['--mount', 'sh', '-ec', mounts, 'sh', musl, ...inside]);
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text;
-      process.stdout.write(text);
-    });
-  }
-  const [status] = await once(child, 'close');
-  return { output, status };
+  return await shownOutput(child);
 }
 
 makeRoot();
