@@ -420,12 +420,15 @@ const topK = (k: number | 'half'): Operation => ({
 });
 
 /**
- * The largest keys of each row in descending order, with their positions in the row. CUB returns the same keys in any
+ * The largest keys of each whole row in descending order, with their positions in the row. CUB returns the same keys in any
  * order.
  */
 const topRows = (length: number, k: number): Operation => ({
   name: `topRows-${length}-${k}`,
-  inputs: (dtype, n) => ({ ...ofKeys(dtype, n), offsets: equalOffsets(n, length) }),
+  inputs: (dtype, n) => {
+    const whole = Math.max(1, Math.floor(n / length)) * length;
+    return { ...ofKeys(dtype, whole), offsets: equalOffsets(whole, length) };
+  },
   expected: async (host, { keys, offsets = new Uint32Array() }) => {
     const top = await host.topKSegments(keys, offsets, k, { positions: 'segment' });
     return [bytesOf(top.keys), bytesOf(top.indices)];

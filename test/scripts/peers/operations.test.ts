@@ -38,10 +38,11 @@ ava.serial('the CUB program has operations of the same names', (t) => {
   const source = readFileSync(join(packageRoot, 'scripts/peers/cub-operations.cu'), 'utf8');
   const names = [...source.matchAll(/operation == "(\w+)"/g)].map(([, name]) => name);
   t.deepEqual(
-    OPERATIONS.map(({ name }) => name).filter((name) => !/^(segments|topK)-/.test(name)),
+    OPERATIONS.map(({ name }) => name).filter((name) => !/^(segments|topK|topRows)-/.test(name)),
     names,
   );
   for (const name of ['segments', 'topK']) t.true(source.includes(`operation.rfind("${name}", 0)`));
+  t.true(source.includes('"topRows-%u-%u"'));
 });
 
 ava.serial('the script compares each row with CUB and fails on a wrong CUB result', (t) => {
