@@ -173,7 +173,7 @@ INLINE void publish_begins(__local uint *memory, __global const uint *counts, ui
 #else
     const offset_t before = work_group_scan_offsets(sum, BIN_ITEMS, sums);
 #endif
-    if (item < BIN_ITEMS && !IS_MUTE(0))
+    if (item < (IS_MUTE(0) ? 0 : BIN_ITEMS))
         for (uint j = 0; j < BINS_PER_ITEM; j++)
             publish_state(&state[item * BINS_PER_ITEM + j], STATE_SUM | (state_t)(before + begins[j]));
 }
