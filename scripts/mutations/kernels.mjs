@@ -976,8 +976,8 @@ export const KERNELS = [
   {
     name: 'top-k: one key equal to the threshold too many',
     file: 'cl/top_k.cl',
-    find: '(mine[i] && equal_before < missing)',
-    replace: '(mine[i] && equal_before <= missing)',
+    find: '(mine && equal_before < missing)',
+    replace: '(mine && equal_before <= missing)',
     tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
@@ -1039,8 +1039,15 @@ export const KERNELS = [
   {
     name: 'top-k of short segments: equal keys are unstable',
     file: 'cl/top_short.cl',
-    find: '(chosen[other] == code && other < one)',
-    replace: '(chosen[other] == code && other > one)',
+    find: '(chosen[other] == code && other < item)',
+    replace: '(chosen[other] == code && other > item)',
+    tests: [tests('sort/operations/select', '*from short*')],
+  },
+  {
+    name: 'top-k of short segments: equal keys are unstable if there are many',
+    file: 'cl/top_short.cl',
+    find: '(code == other_code && at > other_at)',
+    replace: '(code == other_code && at < other_at)',
     tests: [tests('sort/operations/select', '*from short*')],
   },
   {
