@@ -196,16 +196,16 @@ await forEachOpened((title, device, small, name) => {
   for (const [mute, which] of ['no', 'even', 'odd', 'all'].entries()) {
     if (mute === 0) continue;
     testIf(compiles, title(`onesweep counts itself what ${which} tiles do not publish`), async (t) => {
-      for (const lookBack of [1, 4]) {
+      for (const lookBack of small ? [2] : [1, 4]) {
         const tuning = { ...tiny, lookBack, mute, spinLimit: 10 };
         const algorithm = await onesweep.create(device, { ...SHAPE, valueBytes: 0, tuning });
-        for (const n of [31, 33, small ? 300 : 1201]) {
+        for (const n of small ? [33] : [33, 1201]) {
           const keys = keysWithTies(n);
           const { status, made } = await sortedBy(device, algorithm, keys);
           t.is(status, 0);
           t.deepEqual(made, keys.toSorted(), `${n} keys`);
         }
-        if (onesweep.available(device, SHAPE) !== true) continue;
+        if (small || onesweep.available(device, SHAPE) !== true) continue;
         t.is(await sorted(t, device, onesweep, 999, { tuning, bits: [4, 24] }), 0);
         const keys = keysOf('f64', 'uniform', 900);
         const order = { descending: true };
