@@ -380,7 +380,7 @@ export const KERNELS = [
     file: 'cl/onesweep.cl',
     find: 'memory[ORIGINS_AT / 4] = stops ? NO_TICKET : ticket;',
     replace: 'memory[ORIGINS_AT / 4] = ticket;',
-    tests: [several('look-back')],
+    tests: [several('a pass that failed')],
   },
   {
     name: 'onesweep: no barrier before the histogram is added up',
