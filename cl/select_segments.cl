@@ -1,8 +1,9 @@
 /* Selects the k first keys of each segment, in input order: a radix select by one group per segment.
  *
  * Digit by digit from the top, the group counts the digits of the segment's keys that match the threshold so far,
- * and takes the digit of the k-th key. Once few keys match, it keeps them in local memory. It selects all keys below the threshold, and the first of the keys equal to
- * it until k are selected. A stable sort of the selected keys equals the start of a stable sort of the segment. */
+ * and takes the digit of the k-th key. Once few keys match, it keeps them in local memory. It selects all keys below
+ * the threshold, and the first of the keys equal to it until k are selected. A stable sort of the selected keys equals the start of a
+ * stable sort of the segment. */
 #include "key_codec.clh"
 #include "work_group_scan.clh"
 

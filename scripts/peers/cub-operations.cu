@@ -308,7 +308,7 @@ template <class Key> class Operations
     }
 
     /* The k largest keys of each row, in any order, alone and with their positions within the row. The keys of a row are
-     * sorted before they are compared. CUB is told the length of rows at compile time, and a limit of k. */
+     * sorted before they are compared. CUB knows the length of rows and a limit of k at compile time. */
     template <unsigned length> void top_rows([[maybe_unused]] unsigned k)
     {
 #if CUB_VERSION >= 300600
