@@ -1,31 +1,24 @@
 /** Number of threads for computations on the host. */
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { controlGroups } from './control-groups.js';
 import { assertWholeNumber } from './whole-number.js';
 
 /** Maximum threads of one computation; the addon accepts no more. */
 export const MAX_THREADS = 64;
 
-/** Returns the processors that the control group of the process may use on average; Infinity without a limit. */
-function controlGroupLimit(): number {
-  const read = (file: string): string => {
-    try {
-      return readFileSync(file, 'utf8');
-    } catch {
-      return '';
-    }
-  };
-  const own = /^0::(.*)$/m.exec(read('/proc/self/cgroup'))?.[1] ?? '/';
-  // A group is also limited by those that contain it.
-  const groups = own.split('/').filter(Boolean);
-  const limits = groups.concat('').map((_, depth) => {
-    const [quota, period] = read(`/sys/fs/cgroup/${groups.slice(0, depth).join('/')}/cpu.max`).split(' ');
-    return quota && quota !== 'max' ? Number(quota) / Number(period) : Number.POSITIVE_INFINITY;
+/**
+ * Returns the processors that the control groups of the process let it use on average; Infinity without a limit.
+ *
+ * @param root parent folder of /proc and /sys, for tests
+ */
+export function processorLimit(root = '/'): number {
+  const limits = controlGroups('cpu', root).map(({ version, read }) => {
+    const [quota, period] =
+      version === 2 ? read('cpu.max').split(' ') : [read('cpu.cfs_quota_us'), read('cpu.cfs_period_us')];
+    return Number(quota) / Number(period);
   });
-  const first = '/sys/fs/cgroup/cpu/cpu.cfs_'; // version 1 of control groups
-  const [quota, period] = [Number(read(`${first}quota_us`)), Number(read(`${first}period_us`))];
-  if (quota > 0 && period > 0) limits.push(quota / period);
-  return Math.min(...limits.filter((limit) => limit > 0));
+  // A quota of "max" or -1 is none.
+  return Math.min(...limits.filter((processors) => processors > 0));
 }
 
 let limit: number | undefined;
@@ -42,6 +35,6 @@ export function hostThreads(): number {
     assertWholeNumber('CLSORT_THREADS', Number(chosen), { max: MAX_THREADS }, chosen);
     return Number(chosen);
   }
-  limit ??= Math.max(1, Math.min(availableParallelism(), Math.ceil(controlGroupLimit()), MAX_THREADS));
+  limit ??= Math.max(1, Math.min(availableParallelism(), Math.ceil(processorLimit()), MAX_THREADS));
   return limit;
 }

@@ -1,7 +1,6 @@
 /** Available memory: the free memory of the system, limited by the control groups of this process. */
-import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { controlGroups } from '../../util/control-groups.js';
 
 /** File names of a control group: limit, usage, and reclaimable memory. */
 interface Files {
@@ -25,33 +24,14 @@ const V1: Files = {
  * @param free free memory of the system in bytes
  */
 export function freeMemory(root = '/', free = freemem()): number {
-  const readText = (...path: string[]): string => {
-    try {
-      return readFileSync(join(root, ...path), 'utf8');
-    } catch {
-      return '';
-    }
-  };
   let minFree = free;
-  for (const line of readText('proc/self/cgroup').split('\n')) {
-    const [, hierarchy, controllers = '', path = ''] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
-    const isV2 = hierarchy === '0' && controllers === '';
-    if (!isV2 && !controllers.split(',').includes('memory')) continue;
-    const mounts = isV2 ? ['sys/fs/cgroup', 'sys/fs/cgroup/unified'] : ['sys/fs/cgroup/memory'];
-    const files = isV2 ? V2 : V1;
-    for (const mount of mounts) {
-      // Parent groups also have limits. In a container the path may be the host's, of which only the root is visible.
-      for (let group = path; ; group = dirname(group)) {
-        const number = (name: string): number => Number.parseInt(readText(mount, group, name), 10);
-        const limit = number(files.limit);
-        const usage = number(files.usage);
-        if (limit >= 0 && usage >= 0) {
-          const stat = readText(mount, group, 'memory.stat');
-          const cache = Number(new RegExp(`^${files.cache} (\\d+)`, 'm').exec(stat)?.[1] ?? 0);
-          minFree = Math.min(minFree, Math.max(0, limit - usage + cache));
-        }
-        if (group === dirname(group)) break;
-      }
+  for (const { version, read } of controlGroups('memory', root)) {
+    const files = version === 2 ? V2 : V1;
+    const limit = Number.parseInt(read(files.limit), 10);
+    const usage = Number.parseInt(read(files.usage), 10);
+    if (limit >= 0 && usage >= 0) {
+      const cache = Number(new RegExp(`^${files.cache} (\\d+)`, 'm').exec(read('memory.stat'))?.[1] ?? 0);
+      minFree = Math.min(minFree, Math.max(0, limit - usage + cache));
     }
   }
   return minFree;

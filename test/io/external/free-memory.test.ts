@@ -1,21 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import test from 'ava';
 import { freeMemory } from '../../../src/io/external/free-memory.js';
 import { scratchFolder } from '../../cli/cli.js';
+import { systemFolder } from '../../util/system-folder.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
 
 /** The root folder of a system with these files. */
-function system(name: string, files: Record<string, string>): string {
-  for (const [file, text] of Object.entries(files)) {
-    const at = path(`${name}/${file}`);
-    mkdirSync(dirname(at), { recursive: true });
-    writeFileSync(at, text);
-  }
-  return path(name);
-}
+const system = (name: string, files: Record<string, string>) => systemFolder(path(name), files);
 
 test('without control groups, the free memory of the system counts', (t) => {
   t.is(freeMemory(system('none', { 'proc/version': '' }), 12_345), 12_345);
