@@ -24,9 +24,10 @@ const inFile = (file, name, find, replace, ...suites) => ({
 });
 
 export const HOST = [
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'a partition writes over its input in the same memory',
-    '(range.place == kInput && in_place())',
+    '(range.place == Elements::kInput && elements_.in_place())',
     'false',
     inPlace,
   ),
@@ -37,7 +38,8 @@ export const HOST = [
     'static_cast<Key>(high - first)',
     keys,
   ),
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'outermost bins are sorted by the rest of the digit only',
     'outermost ? varying : rest',
     'rest',
@@ -45,8 +47,8 @@ export const HOST = [
   ),
   inRadixSort(
     'positions count from the start of the array',
-    'arguments_.from_segment ? first : 0, kInput',
-    '0, kInput',
+    'elements_.arguments.from_segment ? first : 0, Elements::kInput',
+    '0, Elements::kInput',
     segments,
   ),
   inRadixSort(
@@ -57,7 +59,7 @@ export const HOST = [
   ),
   inRadixSort(
     'rows are sorted by all bits of a window',
-    'if (window_ != static_cast<Key>(-1) || threads_.stopped()) return false;',
+    'if (!elements_.whole_codes() || threads_.stopped()) return false;',
     'if (threads_.stopped()) return false;',
     tests(NATIVE_SORT, 'rows of equal length*'),
   ),
@@ -82,28 +84,32 @@ export const HOST = [
     'if (next[bin] == starts[bin] || SlotOf(next[bin]) < 2) continue;',
     keys,
   ),
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'the order between two slices is not compared',
     'end = std::min(first + slice + 1, range.end());',
     'end = std::min(first + slice, range.end());',
     tests(NATIVE_SORT, 'slices in order that overlap*'),
   ),
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'equal neighbours count as descending',
     'down &= before > after ||',
     'down &= before >= after ||',
     tests(NATIVE_SORT, 'sorted and reversed arrays*'),
   ),
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'keys that are equal in a window are reversed',
-    '(!kHasPayload && codes[i - 1] == codes[i])',
-    '(!kHasPayload && before == after)',
+    '(!Elements::kHasPayload && codes[i - 1] == codes[i])',
+    '(!Elements::kHasPayload && before == after)',
     tests(NATIVE_SORT, 'sorted and reversed arrays*'),
   ),
-  inRadixSort(
+  inFile(
+    'range_partition.h',
     'the middle block of a reversal is written once',
-    'const size_t half = (arguments_.n + 1) / 2;',
-    'const size_t half = arguments_.n / 2;',
+    'const size_t half = (elements_.arguments.n + 1) / 2;',
+    'const size_t half = elements_.arguments.n / 2;',
     tests(NATIVE_SORT, 'reversed arrays of odd length'),
   ),
   inRadixSort(
@@ -112,7 +118,8 @@ export const HOST = [
     'const bool stopped = false;',
     tests(NATIVE_SORT, 'an aborted sort stops*'),
   ),
-  inRadixSort(
+  inFile(
+    'sort_elements.h',
     'memory that is not aligned is partitioned to',
     'if (place == kOutput && sorted && reinterpret_cast<uintptr_t>(sorted) % sizeof(Key) == 0)',
     'if (place == kOutput && sorted)',
@@ -120,7 +127,7 @@ export const HOST = [
   ),
   inRadixSort(
     'a segment may end beyond the keys',
-    'if (last <= first || last > arguments_.n) continue;',
+    'if (last <= first || last > elements_.arguments.n) continue;',
     'if (last < first) continue;',
     tests(NATIVE_SORT, 'segments beyond the keys are skipped'),
   ),

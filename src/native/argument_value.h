@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_ARGUMENT_VALUE_H_
-#define CLSORT_NATIVE_ARGUMENT_VALUE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -33,5 +32,3 @@ ArgumentValue ReadArgument(Call& call, Object& kernel, size_t index, const std::
 bool SetArgument(Call& call, Object& kernel, ArgumentValue value);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_BOUNDS_H_
-#define CLSORT_NATIVE_BOUNDS_H_
+#pragma once
 
 #include <array>
 
@@ -74,5 +73,3 @@ size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t r
 size_t PackedBytes(const Extent& image, const Triple& region);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_BUILD_OPTIONS_H_
-#define CLSORT_NATIVE_BUILD_OPTIONS_H_
+#pragma once
 
 #include <string>
 
@@ -17,5 +16,3 @@ namespace clsort {
 std::string ReadBuildOptions(Call& call, int i, const Object* of, cl_int code);
 
 }  // namespace clsort
-
-#endif

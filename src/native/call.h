@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_CALL_H_
-#define CLSORT_NATIVE_CALL_H_
+#pragma once
 
 #include <nan.h>
 
@@ -326,5 +325,3 @@ NAN_METHOD(ReleaseObject) {
 }
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_CEIL_DIVIDE_H_
-#define CLSORT_NATIVE_CEIL_DIVIDE_H_
+#pragma once
 
 #include <cstddef>
 
@@ -9,5 +8,3 @@ namespace clsort {
 constexpr size_t CeilDivide(size_t all, size_t each) { return (all + each - 1) / each; }
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_CEIL_DIVIDE_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_COMMAND_H_
-#define CLSORT_NATIVE_COMMAND_H_
+#pragma once
 
 #include "bounds.h"
 #include "wait.h"
@@ -53,5 +52,3 @@ void Finish(Call& call, Command& command, cl_int status);
 bool CheckImage(Call& call, const Command& command, Object& image, const Triple& origin, const Triple& region);
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_COMMAND_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_COMMAND_BUFFER_H_
-#define CLSORT_NATIVE_COMMAND_BUFFER_H_
+#pragma once
 
 #include "opencl.h"
 
@@ -11,5 +10,3 @@ cl_int RetainRecording(void* recording);
 cl_int ReleaseRecording(void* recording);
 
 }  // namespace clsort
-
-#endif

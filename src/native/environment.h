@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_ENVIRONMENT_H_
-#define CLSORT_NATIVE_ENVIRONMENT_H_
+#pragma once
 
 #include <nan.h>
 
@@ -226,5 +225,3 @@ class Environment : public std::enable_shared_from_this<Environment> {
 };
 
 }  // namespace clsort
-
-#endif

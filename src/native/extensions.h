@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_EXTENSIONS_H_
-#define CLSORT_NATIVE_EXTENSIONS_H_
+#pragma once
 
 #include <type_traits>
 
@@ -91,5 +90,3 @@ bool HasExtension(const Platform& platform, cl_device_id device, const char* ext
 bool CheckExtension(Call& call, const Platform& platform, cl_device_id device, const char* extension);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_FUNCTIONS_H_
-#define CLSORT_NATIVE_FUNCTIONS_H_
+#pragma once
 
 // Every OpenCL function that the binding calls, with the OpenCL version that the platform needs. The dispatch table of
 // a platform ends at its version and calling past that end is undefined behaviour, so the version is checked before
@@ -117,5 +116,3 @@
   X(clSetContextDestructorCallback, 300)           \
   X(clCreateBufferWithProperties, 300)             \
   X(clCreateImageWithProperties, 300)
-
-#endif

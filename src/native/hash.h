@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HASH_H_
-#define CLSORT_NATIVE_HASH_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -25,5 +24,3 @@ struct Hash {
 };
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_HASH_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_KEYS_H_
-#define CLSORT_NATIVE_HOST_KEYS_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -40,5 +39,3 @@ Key KeyAt(const char* data, size_t i) {
 }
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_HOST_KEYS_H_

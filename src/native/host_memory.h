@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_MEMORY_H_
-#define CLSORT_NATIVE_HOST_MEMORY_H_
+#pragma once
 
 #include <nan.h>
 
@@ -282,5 +281,3 @@ class SvmRegistry {
 };
 
 }  // namespace clsort
-
-#endif

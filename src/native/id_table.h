@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_ID_TABLE_H_
-#define CLSORT_NATIVE_ID_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <mutex>
@@ -41,5 +40,3 @@ class IdTable {
 };
 
 }  // namespace clsort
-
-#endif

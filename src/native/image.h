@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_IMAGE_H_
-#define CLSORT_NATIVE_IMAGE_H_
+#pragma once
 
 #include <array>
 
@@ -14,5 +13,3 @@ namespace clsort {
 std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Object>& image);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_INFO_H_
-#define CLSORT_NATIVE_INFO_H_
+#pragma once
 
 #include <functional>
 #include <vector>
@@ -64,5 +63,3 @@ v8::Local<v8::Array> HighLow(cl_ulong value);
 void SetFormat(v8::Local<v8::Object> target, const cl_image_format& format);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_KERNEL_ARGUMENT_H_
-#define CLSORT_NATIVE_KERNEL_ARGUMENT_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -70,5 +69,3 @@ bool SetPointer(Call& call, Object& kernel, size_t index, void* pointer);
 bool CheckArguments(Call& call, const Object& kernel);
 
 }  // namespace clsort
-
-#endif

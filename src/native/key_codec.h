@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_KEY_CODEC_H_
-#define CLSORT_NATIVE_KEY_CODEC_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -55,5 +54,3 @@ struct Codec {
 };
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_KEY_CODEC_H_

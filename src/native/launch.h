@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_LAUNCH_H_
-#define CLSORT_NATIVE_LAUNCH_H_
+#pragma once
 
 #include "call.h"
 
@@ -33,5 +32,3 @@ cl_int Launch(Call& call, const Object& kernel, bool wanted, cl_event* event, En
 }
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_LAUNCH_LIMITS_H_
-#define CLSORT_NATIVE_LAUNCH_LIMITS_H_
+#pragma once
 
 #include "call.h"
 
@@ -41,5 +40,3 @@ bool CheckLaunch(Call& call, Object& queue, Object& kernel, cl_uint dimensions, 
                  const size_t* global, const size_t* local);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_LOADER_H_
-#define CLSORT_NATIVE_LOADER_H_
+#pragma once
 
 #include <cstddef>
 #include <mutex>
@@ -264,5 +263,3 @@ bool Has(const Platform& platform, const Function<Pointer>& function) {
 void PinAddon();
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_MEMORY_H_
-#define CLSORT_NATIVE_MEMORY_H_
+#pragma once
 
 #include "call.h"
 
@@ -13,5 +12,3 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
                      const HostMemory& host);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_OBJECT_H_
-#define CLSORT_NATIVE_OBJECT_H_
+#pragma once
 
 #include <nan.h>
 
@@ -202,5 +201,3 @@ Object* BorrowHandle(Environment& environment, Kind kind, v8::Local<v8::Value> v
 std::shared_ptr<Object> UnwrapAny(Environment& environment, Kind kind, v8::Local<v8::Value> value);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_ONE_SHOT_CALLBACK_H_
-#define CLSORT_NATIVE_ONE_SHOT_CALLBACK_H_
+#pragma once
 
 #include "call.h"
 
@@ -19,5 +18,3 @@ void PostOneShot(void* user_data);
 void CancelOneShot(Environment& environment, OneShotCallback* once);
 
 }  // namespace clsort
-
-#endif

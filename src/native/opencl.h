@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_OPENCL_H_
-#define CLSORT_NATIVE_OPENCL_H_
+#pragma once
 
 // Declarations only: every function is looked up in the OpenCL loader at run time (loader.h).
 
@@ -16,6 +15,4 @@
 
 #ifndef CL_VERSION_3_0
 #error "clsort needs the OpenCL 3.0 headers (package opencl-headers); older drivers are fine at run time"
-#endif
-
 #endif

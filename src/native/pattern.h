@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_PATTERN_H_
-#define CLSORT_NATIVE_PATTERN_H_
+#pragma once
 
 #include "call.h"
 
@@ -11,5 +10,3 @@ std::vector<char> ReadPattern(Call& call, int i);
 bool CheckPattern(Call& call, size_t bytes, size_t offset, size_t size);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_POLICY_H_
-#define CLSORT_NATIVE_POLICY_H_
+#pragma once
 
 #include <chrono>
 #include <cstddef>
@@ -59,5 +58,3 @@ constexpr auto kPollInterval = std::chrono::microseconds(100);
 constexpr int kMaxPolls = 500;
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_POLICY_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_PROGRAM_BINARY_H_
-#define CLSORT_NATIVE_PROGRAM_BINARY_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ namespace clsort {
 std::string ProblemOfBinary(const Platform& platform, const unsigned char* bytes, size_t length);
 
 }  // namespace clsort
-
-#endif

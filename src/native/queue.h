@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_QUEUE_H_
-#define CLSORT_NATIVE_QUEUE_H_
+#pragma once
 
 #include "object.h"
 
@@ -12,5 +11,3 @@ namespace clsort {
 Retained MakeMarker(const Object& queue);
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_RING_TRANSFER_H_
-#define CLSORT_NATIVE_RING_TRANSFER_H_
+#pragma once
 
 #include <functional>
 
@@ -29,5 +28,3 @@ class RingTransfer : public PromiseJob, protected TransferRing {
 bool ReadRing(Call& call, int ring, bool write, size_t bytes, RingArguments* arguments);
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_RING_TRANSFER_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_STREAM_COPY_H_
-#define CLSORT_NATIVE_STREAM_COPY_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -53,5 +52,3 @@ inline void EndStreamCopies() {
 }
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_STREAM_COPY_H_

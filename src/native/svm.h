@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_SVM_H_
-#define CLSORT_NATIVE_SVM_H_
+#pragma once
 
 #include "call.h"
 
@@ -20,5 +19,3 @@ void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call
 HostMemory ReadShared(Call& call, v8::Local<v8::Value> value, size_t bytes, bool unified = false);
 
 }  // namespace clsort
-
-#endif

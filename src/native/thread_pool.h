@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_THREAD_POOL_H_
-#define CLSORT_NATIVE_THREAD_POOL_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -24,5 +23,3 @@ void ParallelForRanges(Environment& environment, unsigned threads, size_t all, s
                        const std::function<void(size_t first, size_t count)>& work);
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_THREAD_POOL_H_

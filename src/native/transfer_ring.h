@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_TRANSFER_RING_H_
-#define CLSORT_NATIVE_TRANSFER_RING_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -96,5 +95,3 @@ class TransferRing {
 };
 
 }  // namespace clsort
-
-#endif  // CLSORT_NATIVE_TRANSFER_RING_H_

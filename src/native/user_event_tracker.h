@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_USER_EVENT_TRACKER_H_
-#define CLSORT_NATIVE_USER_EVENT_TRACKER_H_
+#pragma once
 
 #include <atomic>
 #include <mutex>
@@ -95,5 +94,3 @@ class UserEventTracker {
 extern UserEventTracker& user_events;
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_V8_VERSIONS_H_
-#define CLSORT_NATIVE_V8_VERSIONS_H_
+#pragma once
 
 // Calls of V8 whose form depends on the version of Node.
 
@@ -46,5 +45,3 @@ inline int64_t AdjustExternalBytes(v8::Isolate* isolate, int64_t change) {
 }
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_WAIT_H_
-#define CLSORT_NATIVE_WAIT_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -44,5 +43,3 @@ void ReturnWait(Call& call, const char* name, std::vector<HeldEvent> events, con
                 std::function<std::unique_ptr<PromiseJob>(cl_int)> retry = {});
 
 }  // namespace clsort
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_WAITS_H_
-#define CLSORT_NATIVE_WAITS_H_
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -123,5 +122,3 @@ class Waits : public std::enable_shared_from_this<Waits> {
 };
 
 }  // namespace clsort
-
-#endif

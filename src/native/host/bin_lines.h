@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_BIN_LINES_H_
-#define CLSORT_NATIVE_HOST_BIN_LINES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -56,5 +55,3 @@ struct BinLines {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_BIN_LINES_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_CANONICAL_H_
-#define CLSORT_NATIVE_HOST_CANONICAL_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -66,5 +65,3 @@ inline void SegmentIds(const uint32_t* begins, size_t runs, size_t n, uint32_t* 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_CANONICAL_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_COLUMNS_H_
-#define CLSORT_NATIVE_HOST_COLUMNS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -91,5 +90,3 @@ CLSORT_NOINLINE void WriteValues(const Payload* payloads, size_t n, char* data, 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_COLUMNS_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_COMPACT_H_
-#define CLSORT_NATIVE_HOST_COMPACT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -118,5 +117,3 @@ bool Compact(size_t n, const Selector& selector, const ElementOf& element_of, co
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_COMPACT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_COUNTING_SORT_H_
-#define CLSORT_NATIVE_HOST_COUNTING_SORT_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -158,5 +157,3 @@ bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Ke
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_COUNTING_SORT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_CSV_RECORDS_H_
-#define CLSORT_NATIVE_HOST_CSV_RECORDS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -211,5 +210,3 @@ inline bool PutField(Text text, int64_t begin, int64_t end, bool only, int32_t* 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_CSV_RECORDS_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_ELEMENTS_H_
-#define CLSORT_NATIVE_HOST_ELEMENTS_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -90,5 +89,3 @@ struct CodecArgument {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_ELEMENTS_H_

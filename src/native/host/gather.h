@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_GATHER_H_
-#define CLSORT_NATIVE_HOST_GATHER_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -60,5 +59,3 @@ void Gather(const Records& from, const Position* positions, size_t n, char* to, 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_GATHER_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_HISTOGRAM_H_
-#define CLSORT_NATIVE_HOST_HISTOGRAM_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -63,5 +62,3 @@ struct EdgeBins {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_HISTOGRAM_H_

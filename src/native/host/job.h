@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_JOB_H_
-#define CLSORT_NATIVE_HOST_JOB_H_
+#pragma once
 
 #include <memory>
 #include <utility>
@@ -80,5 +79,3 @@ void ExportJobs(Exports& exports) {
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_JOB_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_JSON_LINES_H_
-#define CLSORT_NATIVE_HOST_JSON_LINES_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -286,5 +285,3 @@ inline bool PutJsonValue(Text text, int64_t begin, int64_t end, int32_t* to_begi
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_JSON_LINES_H_

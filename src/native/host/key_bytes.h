@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_KEY_BYTES_H_
-#define CLSORT_NATIVE_HOST_KEY_BYTES_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -160,5 +159,3 @@ struct KeyColumn {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_KEY_BYTES_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_LARGE_MEMORY_H_
-#define CLSORT_NATIVE_HOST_LARGE_MEMORY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -56,5 +55,3 @@ class LargeMemory {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_LARGE_MEMORY_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_MEMBER_TABLE_H_
-#define CLSORT_NATIVE_HOST_MEMBER_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -79,5 +78,3 @@ bool ContainsByTable(const KeySpan<Key>& among, const KeySpan<Key>& wanted, cons
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_MEMBER_TABLE_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_NUMBER_TEXT_H_
-#define CLSORT_NATIVE_HOST_NUMBER_TEXT_H_
+#pragma once
 
 #include <algorithm>
 #include <charconv>
@@ -275,5 +274,3 @@ struct NumberProfile {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_NUMBER_TEXT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_PARTITION_DIGIT_H_
-#define CLSORT_NATIVE_HOST_PARTITION_DIGIT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -92,5 +91,3 @@ Digit<Key> BestDigit(const Key* sample, size_t size, Key mask, size_t n, size_t 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_PARTITION_DIGIT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_PIECE_SORT_H_
-#define CLSORT_NATIVE_HOST_PIECE_SORT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -200,5 +199,3 @@ Record* SortPiece(Record* records, Record* scratch, size_t n, CodeType<Record> m
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_PIECE_SORT_H_

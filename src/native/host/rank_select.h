@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_RANK_SELECT_H_
-#define CLSORT_NATIVE_HOST_RANK_SELECT_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -164,5 +163,3 @@ class RankSelection {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_RANK_SELECT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_REDUCE_H_
-#define CLSORT_NATIVE_HOST_REDUCE_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -101,5 +100,3 @@ void ReduceRuns(const Key* values, size_t n, const uint32_t* begins, size_t runs
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_REDUCE_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_ROW_SORT_H_
-#define CLSORT_NATIVE_HOST_ROW_SORT_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -74,5 +73,3 @@ void SortRows(Code* rows, size_t n) {
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_ROW_SORT_H_

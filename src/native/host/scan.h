@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_SCAN_H_
-#define CLSORT_NATIVE_HOST_SCAN_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -108,5 +107,3 @@ void ScanFloats(const Float* keys, size_t n, Float* to, bool inclusive, Running 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_SCAN_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_SEARCH_H_
-#define CLSORT_NATIVE_HOST_SEARCH_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -152,5 +151,3 @@ bool Merge(const Sorted<Key>& a, const Sorted<Key>& b, const Codec<Key>& codec, 
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_SEARCH_H_

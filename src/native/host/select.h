@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_SELECT_H_
-#define CLSORT_NATIVE_HOST_SELECT_H_
+#pragma once
 
 #include <algorithm>
 #include <atomic>
@@ -196,5 +195,3 @@ class Selection {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_SELECT_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_SLICES_H_
-#define CLSORT_NATIVE_HOST_SLICES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -38,5 +37,3 @@ void ForTasks(size_t n, Threads& threads, const Work& work) {
 }
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_SLICES_H_

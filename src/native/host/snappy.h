@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_SNAPPY_H_
-#define CLSORT_NATIVE_HOST_SNAPPY_H_
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -77,5 +76,3 @@ class SnappyBlock {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_SNAPPY_H_

@@ -1,5 +1,4 @@
-#ifndef CLSORT_NATIVE_HOST_THREADS_H_
-#define CLSORT_NATIVE_HOST_THREADS_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -33,5 +32,3 @@ class OneThread final : public Threads {
 };
 
 }  // namespace clsort::host
-
-#endif  // CLSORT_NATIVE_HOST_THREADS_H_

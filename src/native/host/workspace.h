@@ -1,10 +1,13 @@
-#ifndef CLSORT_NATIVE_HOST_WORKSPACE_H_
-#define CLSORT_NATIVE_HOST_WORKSPACE_H_
+#pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <memory>
+#include <utility>
 
 #include "large_memory.h"
 #include "piece_sort.h"
+#include "threads.h"
 
 namespace clsort::host {
 
@@ -33,6 +36,26 @@ struct Workspace {
 std::unique_ptr<Workspace> BorrowWorkspace();
 void ReturnWorkspace(std::unique_ptr<Workspace> workspace);
 
-}  // namespace clsort::host
+/**
+ * Calls `work(i, workspace)` in parallel. Each thread keeps one workspace, which stays in its core's cache; without
+ * memory for any, this thread does all work.
+ */
+template <typename Work>
+void ForEachWithWorkspace(Threads& threads, Workspace& own, size_t count, const Work& work) {
+  std::atomic<size_t> next{0};
+  const auto loop = [&](Workspace& workspace) {
+    for (size_t i; (i = next++) < count;) work(i, workspace);
+  };
+  const size_t tasks = std::min<size_t>(count, threads.count());
+  if (tasks > 1) {
+    threads.For(tasks, [&](size_t) {
+      auto workspace = BorrowWorkspace();
+      if (!workspace) return;
+      loop(*workspace);
+      ReturnWorkspace(std::move(workspace));
+    });
+  }
+  loop(own);
+}
 
-#endif  // CLSORT_NATIVE_HOST_WORKSPACE_H_
+}  // namespace clsort::host

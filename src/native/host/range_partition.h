@@ -1,0 +1,222 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "bin_lines.h"
+#include "counting_sort.h"
+#include "partition_digit.h"
+#include "sort_elements.h"
+#include "threads.h"
+
+namespace clsort::host {
+
+/** Keys that a thread counts or moves at a time: a few milliseconds of work. */
+constexpr size_t kMinSlice = size_t{1} << 15, kMaxSlice = size_t{1} << 20;
+
+/** Keys for each key of a sample, and bounds of its size. */
+constexpr size_t kKeysPerSample = 256, kMinSample = 512, kMaxSample = 16384;
+
+/** Ranges that are left to sort. */
+template <typename Elements>
+class RangeLists {
+ public:
+  using Range = typename Elements::Range;
+
+  /** Those that do not fit the cache, and those that do. */
+  std::vector<Range> large, pieces;
+
+  /** Adds a range to those that are left to sort. */
+  void Add(const Range& range) {
+    std::lock_guard<std::mutex> lock(guard_);
+    if (range.n > Elements::kPiece) {
+      large.push_back(range);
+    } else {
+      pieces.push_back(range);
+    }
+  }
+
+  /** Adds a range that is in order, in pieces. */
+  bool AddSorted(Range range) {
+    std::lock_guard<std::mutex> lock(guard_);
+    for (size_t left = range.n; left > 0; left -= range.n, range.first += range.n) {
+      range.n = std::min(left, Elements::kPiece);
+      range.mask = 0;
+      pieces.push_back(range);
+    }
+    return true;
+  }
+
+ private:
+  std::mutex guard_;
+};
+
+/** Partitions ranges that do not fit the cache by their most significant varying bits. */
+template <typename Key, typename Payload>
+class RangePartition {
+ public:
+  using Elements = SortElements<Key, Payload>;
+  using Range = typename Elements::Range;
+
+  RangePartition(Elements& elements, RangeLists<Elements>& lists) : elements_(elements), lists_(lists) {}
+
+  /**
+   * Partitions one range, whose bins it adds to the lists.
+   *
+   * @return whether there was enough memory; if not, nothing has changed
+   */
+  bool Run(const Range& range, Threads& threads, Workspace& own) {
+    if (range.mask == 0) return lists_.AddSorted(range);
+    const size_t slice = std::clamp(range.n / (size_t{threads.count()} * 4), kMinSlice, kMaxSlice) / kBlock * kBlock;
+    const size_t slices = CeilDivide(range.n, slice);
+    const auto [rises, falls] = OrderOf(range, slice, slices, threads);
+    if (threads.stopped() || rises) return lists_.AddSorted(range);
+    if (falls) return Reverse(threads);
+    const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
+    const Key* sample = Sample(range, sample_size, own);
+    const bool is_whole = range.place == Elements::kInput && range.n == elements_.arguments.n;
+    if constexpr (!Elements::kHasPayload) {
+      if (is_whole && elements_.whole_codes() &&
+          SortFewValues(elements_.arguments.keys, range.n, elements_.codec, sample, sample_size,
+                        elements_.arguments.sorted, threads)) {
+        return true;
+      }
+    }
+    const auto digit = BestDigit(sample, sample_size, range.mask, range.n, Elements::kPiece);
+    const size_t bins = digit.bins;
+    std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
+    std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
+    if (!counts || !starts) return false;
+    const Key varying = Count(range, slice, slices, digit, counts.get(), threads);
+    if (threads.stopped()) return lists_.AddSorted(range);
+    const auto to = range.place == Elements::kOutput || (range.place == Elements::kInput && elements_.in_place())
+                        ? Elements::kScratch
+                        : Elements::kOutput;
+    if (!elements_.Reserve(to)) return false;
+    const auto rest = static_cast<Key>(varying & ((Key{1} << digit.shift) - 1));
+    size_t place = range.first;
+    for (size_t bin = 0; bin < bins; bin++) {
+      const size_t first = place;
+      for (size_t s = 0; s < slices; s++) {
+        starts[s * bins + bin] = place;
+        place += counts[s * bins + bin];
+      }
+      const bool outermost = bin == 0 || bin == bins - 1;
+      if (place > first) lists_.Add({first, place - first, range.origin, to, outermost ? varying : rest});
+    }
+    ForEachWithWorkspace(threads, own, slices, [&](size_t s, Workspace& workspace) {
+      const size_t first = range.first + s * slice;
+      Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], elements_.at(to),
+              workspace);
+    });
+    return true;
+  }
+
+ private:
+  /** Sorts codes of a sample into the workspace. @return the codes */
+  const Key* Sample(const Range& range, size_t size, Workspace& workspace) const {
+    auto* sample = workspace.records.template as<Key>();
+    for (size_t i = 0; i < size; i++) {
+      elements_.ReadCodes(range.place, range.first + range.n / size * i, 1, &sample[i]);
+      sample[i] &= range.mask;
+    }
+    return SortPiece(sample, workspace.scratch.template as<Key>(), size, static_cast<Key>(-1), workspace.counters);
+  }
+
+  /** Returns whether the codes of a range rise, and whether they fall so that a reversal of the input is stable. */
+  std::pair<bool, bool> OrderOf(const Range& range, size_t slice, size_t slices, Threads& threads) const {
+    std::atomic<bool> rises{true}, falls{range.place == Elements::kInput && range.n == elements_.arguments.n};
+    threads.For(slices, [&](size_t s) {
+      Key block[kBlock];
+      const size_t first = range.first + s * slice, end = std::min(first + slice + 1, range.end());
+      for (size_t at = first; at + 1 < end && (rises || falls); at += kBlock - 1) {
+        const size_t n = std::min(kBlock, end - at);
+        const Key* codes = elements_.CodesAt(range.place, at, n, block);
+        bool up = true, down = true;
+        for (size_t i = 1; i < n; i++) {
+          const Key before = codes[i - 1] & range.mask, after = codes[i] & range.mask;
+          up &= before <= after;
+          down &= before > after || (!Elements::kHasPayload && codes[i - 1] == codes[i]);
+        }
+        if (!up) rises = false;
+        if (!down) falls = false;
+      }
+    });
+    return {rises, falls};
+  }
+
+  /** Counts the digits of each slice. @return the bits in which the codes differ */
+  Key Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, uint32_t* counts, Threads& threads) {
+    std::atomic<Key> varying{0};
+    Key reference;
+    elements_.ReadCodes(range.place, range.first, 1, &reference);
+    const auto count = [&](size_t s, const auto& bin_of) {
+      uint32_t* own = counts + s * digit.bins;
+      Key block[kBlock], differs = 0;
+      size_t at = range.first + s * slice;
+      const size_t end = std::min(at + slice, range.end());
+      for (; at < end; at += kBlock) {
+        const size_t n = std::min(kBlock, end - at);
+        const Key* codes = elements_.CodesAt(range.place, at, n, block);
+        for (size_t i = 0; i < n; i++) differs |= codes[i] ^ reference;
+        for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
+      }
+      varying |= differs;
+    };
+    threads.For(slices, [&](size_t s) {
+      if (threads.stopped()) return;
+      WithBins(digit, range.mask, [&](const auto& bin_of) { count(s, bin_of); });
+    });
+    return static_cast<Key>(varying & range.mask);
+  }
+
+  /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
+  void Scatter(const Range& range, size_t first, size_t n, const Digit<Key>& digit, const size_t* starts,
+               const typename Elements::Columns& to, Workspace& workspace) {
+    size_t* next = workspace.next;
+    std::copy_n(starts, digit.bins, next);
+    BinLines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, elements_.arguments.n);
+    BinLines<Payload> values(workspace.payload_lines.template as<Payload>(), to.payloads, elements_.arguments.n);
+    WithBins(digit, range.mask, [&](const auto& bin_of) {
+      Key block[kBlock];
+      Payload payloads[kBlock];
+      for (size_t at = first; at < first + n; at += kBlock) {
+        const size_t count = std::min(kBlock, first + n - at);
+        const Key* codes = elements_.CodesAt(range.place, at, count, block);
+        elements_.ReadPayloads(range, at, count, payloads);
+        // Copies that no store can change: the compiler keeps them in registers.
+        auto own_keys = keys;
+        auto own_values = values;
+        const auto own_bin_of = bin_of;
+        for (size_t i = 0; i < count; i++) {
+          const size_t bin = own_bin_of(codes[i]), target = next[bin]++;
+          own_keys.Put(bin, target, codes[i], starts);
+          if constexpr (Elements::kHasPayload) own_values.Put(bin, target, payloads[i], starts);
+        }
+      }
+    });
+    keys.FlushAll(digit.bins, starts, next);
+    if constexpr (Elements::kHasPayload) values.FlushAll(digit.bins, starts, next);
+    EndStreamCopies();
+  }
+
+  /** Writes the input in reverse. Slices at both ends are exchanged, since input and result may be the same memory. */
+  bool Reverse(Threads& threads) {
+    const size_t half = (elements_.arguments.n + 1) / 2;
+    threads.For(CeilDivide(half, kMinSlice), [&](size_t s) {
+      if (threads.stopped() && !elements_.in_place()) return;
+      for (size_t at = s * kMinSlice; at < std::min((s + 1) * kMinSlice, half); at += kBlock) {
+        elements_.ReverseBlocks(at, std::min(kBlock, std::min((s + 1) * kMinSlice, half) - at));
+      }
+    });
+    return true;
+  }
+
+  Elements& elements_;
+  RangeLists<Elements>& lists_;
+};
+
+}  // namespace clsort::host
