@@ -1,8 +1,10 @@
 import { codecArgument } from '../device/codec-argument.js';
+import type { KnownDevice } from '../device/device.js';
 import type { Program } from '../device/programs/program.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type {
   AlgorithmFactory,
+  AlgorithmShape,
   Enqueued,
   ScratchOptions,
   ScratchSizes,
@@ -11,7 +13,7 @@ import type {
 } from './algorithm.js';
 import { CompiledSort } from './compiled-sort.js';
 import { type Digit, digitsOf } from './digits.js';
-import { onOff, whole } from './parameters.js';
+import { onOff, type Tuning, whole } from './parameters.js';
 import { alternateBytes, carriesValues, scratchOf } from './passes.js';
 import { plannedPassArrays, plannedPassesBytes, plannedPassOutputs, sortFlags } from './planned-passes.js';
 import { numberOf, OFFSET_BITS } from './tile.js';
@@ -59,14 +61,7 @@ class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tun
   protected override accepts({ n }: SortRequest): true | string {
     if (this.built.tuning.offsetBits === 32 && n >= WIDE)
       return 'compiled for fewer than 2^32 keys; offsetBits: 64 supports more';
-    const iterations = iterationsOf(
-      this.#runs(n).runKeys,
-      2 ** this.built.tuning.radixBits,
-      this.shape.valueBytes,
-    );
-    const longest = Math.max(iterations, this.#entries(n));
-    const { maxLoopIterations } = this.device.capabilities.quirks;
-    return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} iterations`;
+    return fitsLoops(this.device, this.shape, this.built.tuning, n);
   }
 
   override scratch(n: number, { inPlace, bits }: ScratchOptions): ScratchSizes {
@@ -133,16 +128,46 @@ class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tun
     return digitsOf(bits, this.built.tuning.radixBits);
   }
 
-  #runs(n: number): { runs: number; runKeys: number } {
-    const wanted = this.device.capabilities.computeUnits * this.built.tuning.runsPerUnit;
-    const runs = Math.max(1, Math.min(wanted, Math.floor(n / MIN_RUN_KEYS)));
-    return { runs, runKeys: Math.ceil(n / runs) };
+  #runs(n: number): Runs {
+    return runsOf(this.device, this.built.tuning, n);
   }
 
   #entries(n: number): number {
     return 2 ** this.built.tuning.radixBits * this.#runs(n).runs;
   }
 }
+
+interface Runs {
+  readonly runs: number;
+  readonly runKeys: number;
+}
+
+function runsOf({ capabilities }: KnownDevice, { runsPerUnit }: SerialTuning, n: number): Runs {
+  const wanted = capabilities.computeUnits * runsPerUnit;
+  const runs = Math.max(1, Math.min(wanted, Math.floor(n / MIN_RUN_KEYS)));
+  return { runs, runKeys: Math.ceil(n / runs) };
+}
+
+/** Returns true if the driver does not end the loops of a sort of n keys, or the reason. */
+function fitsLoops(
+  device: KnownDevice,
+  { valueBytes }: AlgorithmShape,
+  tuning: SerialTuning,
+  n: number,
+): true | string {
+  const { maxLoopIterations } = device.capabilities.quirks;
+  const { runs, runKeys } = runsOf(device, tuning, n);
+  const bins = 2 ** tuning.radixBits;
+  const longest = Math.max(iterationsOf(runKeys, bins, valueBytes), bins * runs);
+  return longest <= maxLoopIterations || `the driver ends loops after ${maxLoopIterations} iterations`;
+}
+
+const parametersOf = (tuning: Tuning): SerialTuning => ({
+  radixBits: numberOf(tuning, 'radixBits'),
+  runsPerUnit: numberOf(tuning, 'runsPerUnit'),
+  offsetBits: numberOf(tuning, 'offsetBits', 32) === 64 ? 64 : 32,
+  lines: tuning.lines !== false,
+});
 
 export const serialRadix: AlgorithmFactory = {
   name: 'serial',
@@ -170,17 +195,14 @@ export const serialRadix: AlgorithmFactory = {
     const tuning = tuningFor(serialRadix, device, shape, n);
     // Lines are for a core's cache; a GPU work-item's registers cannot hold them, and some compilers reject them.
     const lines = shape.tuning?.lines ?? (device.capabilities.type === 'cpu' && tuning.lines !== false);
+    const supported = fitsLoops(device, shape, parametersOf(tuning), n);
+    if (supported !== true) return supported;
     return { ...shape, tuning: { ...(n >= WIDE && { offsetBits: 64 }), ...tuning, lines } };
   },
 
   async create(device, shape) {
     const tuning = tuningFor(serialRadix, device, shape);
-    const parameters: SerialTuning = {
-      radixBits: numberOf(tuning, 'radixBits'),
-      runsPerUnit: numberOf(tuning, 'runsPerUnit'),
-      offsetBits: numberOf(tuning, 'offsetBits', 32) === 64 ? 64 : 32,
-      lines: tuning.lines !== false,
-    };
+    const parameters = parametersOf(tuning);
     const program = await device.program('serial_radix.cl', {
       KEY_BITS: shape.keyBits,
       VALUE_BYTES: shape.valueBytes,

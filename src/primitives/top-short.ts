@@ -4,6 +4,7 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { ballotDefine } from '../device/programs/program-source.js';
 import { u32, u64 } from '../device/queue/queue.js';
 import type { KeyCodec } from '../keys/key-codec.js';
+import { chain, type MaybePromise } from '../util/maybe-promise.js';
 import { powerAtLeast } from '../util/powers.js';
 import { buildForGroups } from './group.js';
 
@@ -65,7 +66,7 @@ export const isShortTop = (longest: number, k: number): boolean => sizesFor(long
  * @pre `isShortTop`
  * @throws BuildError
  */
-export async function enqueueTopShort(device: Device, work: TopShortWork): Promise<void> {
+export function enqueueTopShort(device: Device, work: TopShortWork): MaybePromise<void> {
   const { keys, n, width, codec, segments, k, first, positions, fromSegment } = work;
   const isRows = 'row' in segments;
   const longest = isRows ? segments.row : segments.longest;
@@ -76,21 +77,14 @@ export async function enqueueTopShort(device: Device, work: TopShortWork): Promi
     ...ballotDefine(device.capabilities.hasBallot),
   };
   const options = { groupSize: sizes.groupSize };
-  const { program, groupSize: local } = await buildForGroups(
-    device,
-    'top_short.cl',
-    ['top_short'],
-    defines,
-    options,
-  );
   const { begins } = segments;
   const where = isRows
     ? [u32(segments.row), u32(Math.min(k, segments.row)), begins]
     : [segments.offsets, begins];
   const how = [u64(n), u32(fromSegment ? 1 : 0), codecArgument(codec)];
-  const global = segments.segments * local;
-  device.queue.run(program.kernel('top_short'), [keys, ...where, first, positions, ...how], {
-    global,
-    local,
+  const args = [keys, ...where, first, positions, ...how];
+  const built = buildForGroups(device, 'top_short.cl', ['top_short'], defines, options);
+  return chain(built, ({ program, groupSize: local }) => {
+    device.queue.run(program.kernel('top_short'), args, { global: segments.segments * local, local });
   });
 }

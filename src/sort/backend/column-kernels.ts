@@ -25,6 +25,16 @@ export interface TopShort {
   readonly fromSegment: boolean;
 }
 
+/** Segments whose first keys are selected. */
+export interface SelectedSegments {
+  /** Start of each segment, ascending from 0 to n; u32 */
+  readonly offsets: Column;
+  /** Start of each segment in the results, then their number; u32 */
+  readonly begins: Column;
+  /** Mean length of the segments, which decides on the size of work-groups. */
+  readonly meanLength: number;
+}
+
 /**
  * Kernels, apart from sorts, that operations consist of. On a device they are only enqueued: their outputs and the
  * numbers that they return are valid after the next wait. Columns have fewer than 2^32 elements.
@@ -118,20 +128,18 @@ export interface ColumnKernels {
   /**
    * Selects the first keys of each segment and their positions. Those of segment s go to `begins[s]` to before
    * `begins[s + 1]` of `to`, in input order.
-   *
-   * @param at offsets that ascend from 0 to n, and begins; u32
    */
   selectSegments(
     keys: Column,
     codec: KeyCodec,
-    at: { readonly offsets: Column; readonly begins: Column },
+    at: SelectedSegments,
     to: { readonly keys: Column; readonly positions: Column },
   ): MaybePromise<void>;
   /**
    * Selects the first keys of each segment in order, with one launch, where `Columns.prefersShortSelect` returns true;
    * missing if it never does.
    */
-  topShort?(work: TopShort): Promise<void>;
+  topShort?(work: TopShort): MaybePromise<void>;
   /**
    * Copies the first entries of each segment from an order by segments. Those of segment s go to `begins[s]` of `to`
    * and on. All u32.

@@ -20,7 +20,7 @@ import { UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, type Column } from '../model/column.js';
 import type { ColumnKernel, DeviceContext } from './column-kernel.js';
-import type { ColumnKernels, TopShort } from './column-kernels.js';
+import type { ColumnKernels, SelectedSegments, TopShort } from './column-kernels.js';
 import {
   CANDIDATES_SHARE,
   LONG_SEGMENT,
@@ -287,14 +287,14 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   async selectSegments(
     keys: Column,
     codec: KeyCodec,
-    { offsets, begins }: { readonly offsets: Column; readonly begins: Column },
+    { offsets, begins, meanLength }: SelectedSegments,
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
     const { type, quirks, hasBallot } = this.device.capabilities;
     const segments = offsets.n - 1;
     // On a CPU, work-items are iterations of a loop. Long segments need the largest group.
     const isAlone = type === 'cpu' && !Number.isFinite(quirks.maxLoopIterations);
-    const maxGroupSize = isAlone ? 1 : keys.n / segments < LONG_SEGMENT ? 256 : 1024;
+    const maxGroupSize = isAlone ? 1 : meanLength < LONG_SEGMENT ? 256 : 1024;
     const { program, groupSize: local } = await buildForGroups(
       this.device,
       'select_segments.cl',
@@ -307,7 +307,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     this.device.queue.run(program.kernel('select_segments'), args, { global: segments * local, local });
   }
 
-  topShort({ keys, codec, offsets, longest, k, begins, to, ...how }: TopShort): Promise<void> {
+  topShort({ keys, codec, offsets, longest, k, begins, to, ...how }: TopShort): MaybePromise<void> {
     const segments = begins.n - 1;
     const where = offsets
       ? { offsets: bufferOf(offsets), begins: bufferOf(begins), segments, longest }

@@ -11,7 +11,7 @@ import { SLICE } from '../host/policy.js';
 import { copySteps, inSlices, runYielding, type Steps } from '../host/steps.js';
 import { type Column, column, hostColumn, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
-import type { ColumnKernels } from './column-kernels.js';
+import type { ColumnKernels, SelectedSegments } from './column-kernels.js';
 import { SELECTS_RANKS } from './policy.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
@@ -173,7 +173,7 @@ export class HostColumnKernels implements ColumnKernels {
   async selectSegments(
     keys: Column,
     codec: KeyCodec,
-    at: { readonly offsets: Column; readonly begins: Column },
+    at: SelectedSegments,
     to: { readonly keys: Column; readonly positions: Column },
   ): Promise<void> {
     const [offsets, begins] = [u32Of(at.offsets), u32Of(at.begins)];

@@ -1,6 +1,6 @@
 import { newArray } from '../../../keys/array.js';
 import type { Dtype } from '../../../keys/dtype.js';
-import type { Call } from '../../calls/call.js';
+import type { Call, Sort } from '../../calls/call.js';
 import { assertOffsets } from '../../host/host-segments.js';
 import { type Column, column, isOnDevice, type Place, type Values } from '../../model/column.js';
 import { bindOutputs } from '../bind-columns.js';
@@ -23,20 +23,29 @@ export interface SegmentedJob extends SegmentColumn {
  * then sorts them by segment.
  */
 export async function enqueueSegmentedSort(call: Call, job: SegmentedJob): Promise<void> {
-  const { keys, offsets, longest, isRows, fromSegment, ...to } = job;
+  const { keys, offsets, longest } = job;
   const { algorithm } = call.settings;
+  const sort = segmentedSortOf(call, job);
+  if (!sort.segments) return call.sort(sort);
+  if (SEGMENT_ALGORITHMS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
+  if (longest === undefined) assertOffsets(await offsetsOnHost(call, offsets), keys.n);
+  if (keys.n > 0) await sortBySegmentNumber(call, job);
+}
+
+/** Returns the sort of all segments at once; the only segment needs none. */
+export function segmentedSortOf(
+  call: Call,
+  { keys, offsets, longest, isRows, fromSegment, ...to }: SegmentedJob,
+): Sort {
   const known = longest !== undefined; // the offsets have been checked
-  if (known && offsets.n === 2 && algorithm !== 'segmented') return call.sort({ keys, ...to });
+  if (known && offsets.n === 2 && call.settings.algorithm !== 'segmented') return { keys, ...to };
   const segments = {
     offsets,
     ...(known && { longest }),
     ...(isRows && { isRows }),
     ...(fromSegment && { fromSegment }),
   };
-  const sort = { keys, ...to, segments };
-  if (SEGMENT_ALGORITHMS.has(algorithm) && keys.n > 0 && (await call.canSort(sort))) return call.sort(sort);
-  if (!known) assertOffsets(await offsetsOnHost(call, offsets), keys.n);
-  if (keys.n > 0) await sortBySegmentNumber(call, job);
+  return { keys, ...to, segments };
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Dtype } from '../../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../../keys/key-codec.js';
 import type { Call } from '../../calls/call.js';
 import { type Column, column } from '../../model/column.js';
@@ -5,7 +6,7 @@ import { bitWindow } from '../../model/options.js';
 import { bindOutputs } from '../bind-columns.js';
 import { MAX_SELECTED, MIN_SELECTED, SELECT_SHARE } from '../policy.js';
 import type { SegmentColumn } from './segment-column.js';
-import { enqueueSegmentedSort } from './sort-segments.js';
+import { enqueueSegmentedSort, segmentedSortOf } from './sort-segments.js';
 
 /** Result columns; positions and offsets are u32. */
 interface TopSegmentsOutput {
@@ -37,13 +38,14 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
   const isWhole = bits[0] === 0 && bits[1] === info.width;
   const isShort = (longest: number): boolean =>
     isWhole && n > 0 && k > 0 && columns.prefersShortSelect(n, longest, k);
+  call.prepareVerify(dtype, (verifier, none) =>
+    verifier.top(none, { keys: none, positions: none, k, codec, bits }),
+  );
   if (where.isRows && where.longest !== undefined && isShort(where.longest)) {
     return topOfRows(call, keys, { ...segments, longest: where.longest, codec, bits }, make);
   }
-  const offsets = await call.bindInput(where.offsets);
-  const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const known = knownSizes(where, k); // known sizes imply checked offsets
-  const wayFor = ({ total, longest }: Sizes) => {
+  const wayFor = ({ total, longest }: Sizes): Way => {
     const short = total > 0 && isShort(longest);
     const selects =
       !short &&
@@ -51,20 +53,13 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
       total > 0 &&
       total <= n * SELECT_SHARE &&
       longest <= MAX_SELECTED &&
-      n >= MIN_SELECTED * (offsets.n - 1) &&
+      n >= MIN_SELECTED * (where.offsets.n - 1) &&
       columns.prefersSelect(n, longest);
     return { short, selects, sorts: n > 0 && !selects && !short };
   };
-  if (known && wayFor(known).sorts) {
-    await call.prepare({ keys, segments: { ...where, offsets }, moved: begins.place }, (none) => {
-      const [noKeys, noWords] = [none(dtype), none('u32')];
-      return [
-        kernels.topCounts(offsets, k, n, counts),
-        kernels.scan(noWords, none('u32'), 'sum', false), // in place it is another program
-        kernels.gather(noKeys, noWords, noKeys),
-      ];
-    });
-  }
+  if (known) await prepareTop(call, keys, { ...segments, codec }, known, wayFor(known));
+  const offsets = await call.bindInput(where.offsets);
+  const [counts, begins] = [columns.temporary('u32', offsets.n), columns.temporary('u32', offsets.n)];
   const rises = await kernels.topCounts(offsets, k, n, counts);
   await kernels.scan(counts, begins, 'sum', false);
   const { total, longest } = known ?? (await readSizes(call, { offsets, counts }, n));
@@ -97,7 +92,8 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
       await kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
     } else if (selects) {
       const selected = { keys: columns.temporary(dtype, total), positions: columns.temporary('u32', total) };
-      await kernels.selectSegments(input, codec, { offsets, begins }, selected);
+      const meanLength = n / (offsets.n - 1);
+      await kernels.selectSegments(input, codec, { offsets, begins, meanLength }, selected);
       await enqueueSegmentedSort(call, {
         keys: selected.keys,
         offsets: begins,
@@ -124,6 +120,58 @@ export async function enqueueTopSegments<R extends TopSegmentsOutput>(
   return result;
 }
 
+/** Which kernels find the first keys of segments. */
+interface Way {
+  /** One group for each segment orders its first keys. */
+  readonly short: boolean;
+  /** The first keys are selected, then sorted. */
+  readonly selects: boolean;
+  /** All keys are sorted. */
+  readonly sorts: boolean;
+}
+
+/** Compiles the programs of a call at once, unless that of its sort or of its selection of short segments is ready. */
+async function prepareTop(
+  call: Call,
+  keys: Column,
+  { k, fromSegment, codec, ...where }: TopSegmentsRequest & { readonly codec: KeyCodec },
+  { total, longest }: Sizes,
+  { short, selects, sorts }: Way,
+): Promise<void> {
+  const { kernels } = call.columns;
+  const { n, dtype } = keys;
+  const none = (of: Dtype): Column => call.columns.temporary(of, 0);
+  const [noKeys, noWords, otherWords] = [none(dtype), none('u32'), none('u32')];
+  const offsets = column('u32', 1, noWords.place); // of no segments
+  const to = { keys: noKeys, positions: noWords };
+  const steps = () => [
+    kernels.topCounts(noWords, k, n, noWords),
+    kernels.scan(noWords, otherWords, 'sum', false), // in place it is another program
+  ];
+  if (short) {
+    const of = { keys: noKeys, codec, offsets, longest, k, begins: offsets };
+    const compiling = kernels.topShort?.({ ...of, to, fromSegment });
+    if (compiling) await Promise.allSettled([compiling, ...steps()]);
+  } else if (selects || sorts) {
+    const job = selects
+      ? {
+          keys: column(dtype, total, noKeys.place),
+          offsets: where.offsets,
+          longest: Math.min(k, longest),
+          sorted: noKeys.place,
+          values: { place: noWords.place, bytes: 4 as const },
+          moved: otherWords.place,
+        }
+      : { keys, ...where, moved: noWords.place };
+    const at = { offsets, begins: offsets, meanLength: n / (where.offsets.n - 1) };
+    await call.prepare(segmentedSortOf(call, job), () => [
+      ...steps(),
+      selects ? kernels.selectSegments(noKeys, codec, at, to) : kernels.gather(noKeys, noWords, noKeys),
+      ...(fromSegment ? [kernels.segmentIds(noWords, otherWords)] : []),
+    ]);
+  }
+}
+
 /** As `enqueueTopSegments`, for short segments of one length, with one launch. */
 async function topOfRows<R extends TopSegmentsOutput>(
   call: Call,
@@ -138,11 +186,18 @@ async function topOfRows<R extends TopSegmentsOutput>(
   const { offsets, longest, k, fromSegment, codec, bits } = rows;
   const each = Math.min(k, longest);
   const result = make((offsets.n - 1) * each);
+  const { kernels } = call.columns;
+  if (call.settings.verify) {
+    const none = call.columns.temporary(keys.dtype, 0);
+    const begins = column('u32', 1, none.place); // of no segments
+    const to = { keys: none, positions: begins };
+    await kernels.topShort?.({ keys: none, codec, offsets: undefined, longest, k, begins, to, fromSegment });
+  }
   const input = await call.bindInput(keys);
   await bindOutputs(call, [result.keys, result.positions, result.offsets], async (outputs) => {
     const [to, positions, begins] = outputs as [Column, Column, Column];
     const of = { keys: input, codec, offsets: undefined, longest, k, begins };
-    await call.columns.kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
+    await kernels.topShort?.({ ...of, to: { keys: to, positions }, fromSegment });
     await call.verify(async (verifier) => {
       const segments = { offsets: await call.bindInput(offsets), begins, fromSegment };
       return verifier.top(input, { keys: to, positions, segments, k, codec, bits });
