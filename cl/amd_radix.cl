@@ -32,7 +32,7 @@
 /* @return the code of key i of the padded input */
 INLINE code_t load_padded(__global const key_t *keys, size_t i, ulong n, codec_t codec, uint flags)
 {
-    return i < n ? load_code(keys, i, codec, flags) : CODE_MAX;
+    return i < n ? code_of(keys[i], codec, flags) : CODE_MAX;
 }
 
 /* Counts the digits of one block per group.

@@ -92,7 +92,7 @@ GROUP_KERNEL void bitonic_block(__global const key_t *keys_in, __global key_t *k
     const uint count = (uint)min((ulong)BLOCK, n - base);
 
     for (uint i = item; i < count; i += GROUP_SIZE) {
-        keys[i] = (key_t)load_code(keys_in, base + i, codec, flags);
+        keys[i] = (key_t)code_of(keys_in[base + i], codec, flags);
 #if HAS_VALUES
         values[i] = load_value(values_in, base + i, flags);
 #endif

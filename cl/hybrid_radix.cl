@@ -112,7 +112,7 @@ __kernel __attribute__((reqd_work_group_size(PLAN_SIZE, 1, 1))) void hybrid_plan
             shift += digit_bits(shift, end);
         const uint bits = digit_bits(shift, end);
         digits[item] = PLANNED_DIGIT(shift, bits, item);
-        first_bins[item] = code_digit(flags & FLAG_ENCODE ? encode_key(keys[0], codec) : (code_t)keys[0], shift, bits);
+        first_bins[item] = code_digit(code_of(keys[0], codec, flags), shift, bits);
         same[item] = 0;
     }
     if (item == 0) {

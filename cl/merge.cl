@@ -49,13 +49,12 @@ GROUP_KERNEL void merge_pairs(__global const key_t *keys, __global key_t *keys_o
     for (ulong to = base; to < end; to++) {
         bool left = a < middle;
         if (left && b < end)
-            left =
-                (load_code(keys, a, codec, flags) & (code_t)window) <= (load_code(keys, b, codec, flags) & (code_t)window);
+            left = (code_of(keys[a], codec, flags) & (code_t)window) <= (code_of(keys[b], codec, flags) & (code_t)window);
         /* Not `left ? a++ : b++`: it crashes Intel's compiler of 2022 (IGC 1.0.12504). */
         const ulong from = left ? a : b;
         a += left;
         b += !left;
-        store_code(keys_out, to, load_code(keys, from, codec, flags), codec, flags);
+        store_code(keys_out, to, code_of(keys[from], codec, flags), codec, flags);
 #if HAS_VALUES
         values_out[to] = load_value(values, from, flags);
 #endif

@@ -15,8 +15,8 @@ GROUP_KERNEL void odd_even_phase(__global const key_t *keys, __global key_t *key
     const bool has_a = a < n, has_b = b < n;
     if (!has_a && !has_b)
         return;
-    const code_t code_a = has_a ? load_code(keys, a, codec, flags) : 0;
-    const code_t code_b = has_b ? load_code(keys, b, codec, flags) : 0;
+    const code_t code_a = has_a ? code_of(keys[a], codec, flags) : 0;
+    const code_t code_b = has_b ? code_of(keys[b], codec, flags) : 0;
     const bool swap = has_a && has_b && (code_a & (code_t)window) > (code_b & (code_t)window);
 #if HAS_VALUES
     const value_t value_a = load_value(values, has_a ? a : b, flags);

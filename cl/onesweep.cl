@@ -198,7 +198,7 @@ INLINE offset_t count_in_tile(__global const key_t *keys, digit_t digit, uint bi
     offset_t sum = 0;
 #pragma unroll 1
     for (uint i = 0; i < TILE; i++) {
-        const code_t code = flags & FLAG_ENCODE ? encode_key(keys[i], codec) : (code_t)keys[i];
+        const code_t code = code_of(keys[i], codec, flags);
         sum += digit_offset(code, digit) == bin * 4;
     }
     return sum;

@@ -63,7 +63,7 @@ GROUP_KERNEL void row_sort(__global const key_t *keys, __global key_t *keys_out,
     for (uint k = 0; k < WORDS; k++) {
         const uint at = k * LANES + lane;
         /* Padding has the largest digit in every window and comes last, so it stays after the keys. */
-        codes[0][base + at] = (key_t)(at < length ? load_code(keys, first + at, codec, flags) : CODE_MAX);
+        codes[0][base + at] = (key_t)(at < length ? code_of(keys[first + at], codec, flags) : CODE_MAX);
         sources[0][base + at] = (uchar)at;
     }
     for (uint bit = begin; bit < end; bit++) {

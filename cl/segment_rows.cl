@@ -49,7 +49,7 @@ typedef uint4 codes_t;
 /* @return the compared bits of a key */
 INLINE code_t digit_of(key_t key, uint begin, code_t mask, codec_t codec, uint flags)
 {
-    return ((flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key) >> begin) & mask;
+    return (code_of(key, codec, flags) >> begin) & mask;
 }
 
 #if HAS_VALUES
@@ -205,7 +205,7 @@ INLINE void merge_in_row(__global const key_t *keys, __global key_t *keys_out, _
         for (uint slot = 0; slot < SLOTS; slot++) {
             codes[slot] = ~(code_t)0; /* after all others, or equal to them */
             if (slot % slots * LANES + lane < length[slot])
-                codes[slot] = flags & FLAG_ENCODE ? encode_key(own[slot], codec) : (code_t)own[slot];
+                codes[slot] = code_of(own[slot], codec, flags);
         }
         sort_by_network(codes, slots, (__local code_t *)room);
 # pragma unroll

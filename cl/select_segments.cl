@@ -4,12 +4,11 @@
  * and takes the digit of the k-th key. Once few keys match, it keeps them in local memory. It selects all keys below
  * the threshold, and the first of the keys equal to it until k are selected. A stable sort of the selected keys equals the start of a
  * stable sort of the segment. */
+#include "find_bin.clh"
 #include "key_codec.clh"
-#include "work_group_scan.clh"
 
 #define SELECT_BITS 8
 #define SELECT_BINS (1u << SELECT_BITS)
-#define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
 #define AT_ONCE 8u /* keys that a work-item has in flight */
 #define LISTED 1024u /* keys that are kept in local memory as soon as no more match the threshold */
 
@@ -34,7 +33,7 @@ void select_segments(__global const key_t *keys, __global const uint *offsets, _
 {
     __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], tile_scratch[TILE_SCAN_OPERANDS];
     __local code_t list[LISTED];
-    __local uint digit, rank, matching, listed;
+    __local uint found_bin[3], listed;
     const uint item = (uint)get_local_id(0), segment = (uint)get_group_id(0);
     /* Not beyond the array, even if the offsets have changed since they were checked. */
     const uint last = (uint)min((ulong)offsets[segment + 1], n), first = min(offsets[segment], last);
@@ -86,23 +85,10 @@ void select_segments(__global const key_t *keys, __global const uint *offsets, _
                     atomic_inc(&bins[code_digit(code, shift, SELECT_BITS)]);
             }
             barrier(CLK_LOCAL_MEM_FENCE);
-            /* The digit of key `missing`, among those that match. */
-            uint own = 0;
-            for (uint i = 0; i < BINS_OF_ITEM; i++)
-                own += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;
-            uint before = work_group_scan(own, GROUP_SIZE, scratch);
-            if (before < missing && missing <= before + own) {
-                uint bin = item * BINS_OF_ITEM;
-                while (missing - before > bins[bin])
-                    before += bins[bin++];
-                digit = bin;
-                rank = missing - before;
-                matching = bins[bin];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
-            threshold |= (code_t)digit << shift;
-            missing = rank;
-            left = matching;
+            find_bin(bins, SELECT_BINS, missing - 1, scratch, found_bin);
+            threshold |= (code_t)found_bin[0] << shift;
+            missing -= found_bin[1];
+            left = found_bin[2];
             barrier(CLK_LOCAL_MEM_FENCE);
         }
     }

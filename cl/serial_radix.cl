@@ -65,14 +65,14 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
     for (uint bin = 0; bin < BINS; bin++)
         bins[bin] = 0;
     if (pass == 0) {
-        const code_t first = load_code(input, 0, codec, sort);
+        const code_t first = code_of(input[0], codec, sort);
         code_t differ = 0;
         order_t order = unknown_order(begin_bit, end_bit, (sort & FLAG_ORDER) != 0);
         size_t i = start;
         /* Random codes soon end this loop. */
-        code_t before = i < end && i > 0 ? load_code(input, i - 1, codec, sort) : first;
+        code_t before = i < end && i > 0 ? code_of(input[i - 1], codec, sort) : first;
         for (; i < end && order.seen != IN_NO_ORDER; i++) {
-            const code_t code = load_code(input, i, codec, sort);
+            const code_t code = code_of(input[i], codec, sort);
             if (i > 0)
                 order.seen |= seen_pair(compared_bits(order, before), compared_bits(order, code));
             before = code;
@@ -80,7 +80,7 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
             bins[code_digit(code, shift, bits)]++;
         }
         for (; i < end; i++) {
-            const code_t code = load_code(input, i, codec, sort);
+            const code_t code = code_of(input[i], codec, sort);
             differ |= code ^ first;
             bins[code_digit(code, shift, bits)]++;
         }
@@ -90,7 +90,7 @@ void serial_count(__global key_t *input, __global key_t *output, __global key_t 
         __global const key_t *keys = ARRAY_AT(turns[pass].keys_from, input, output, alternate);
         const planned_pass_t turn = turns[pass];
         for (size_t i = start; i < end; i++)
-            bins[code_digit(load_code(keys, i, codec, turn.flags), turn.shift, turn.bits)]++;
+            bins[code_digit(code_of(keys[i], codec, turn.flags), turn.shift, turn.bits)]++;
     }
     for (uint bin = 0; bin < BINS; bin++)
         counts[bin * runs + run] = bins[bin];
@@ -195,7 +195,7 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
         next[bin] = waiting[bin] = places[bin * runs + run] + ahead;
 
     for (size_t i = start; i < end; i++) {
-        const code_t code = load_code(keys_in, i, codec, flags);
+        const code_t code = code_of(keys_in[i], codec, flags);
         const uint bin = code_digit(code, shift, bits);
         const offset_t place = next[bin]++;
         const uint slot = bin * LINE + place % LINE;
@@ -224,7 +224,7 @@ void serial_scatter(ARRAYS, __global const offset_t *restrict places, __global c
     for (uint bin = 0; bin < BINS; bin++)
         next[bin] = places[bin * runs + run];
     for (size_t i = start; i < end; i++) {
-        const code_t code = load_code(keys_in, i, codec, flags);
+        const code_t code = code_of(keys_in[i], codec, flags);
         const offset_t place = next[code_digit(code, shift, bits)]++;
         keys_out[place] = key_of(code, codec, flags);
 #if HAS_VALUES

@@ -55,7 +55,7 @@ INLINE void insert_keys(__global const key_t *keys, __global key_t *keys_out,
 #endif
     for (uint i = 0; i < length; i++) {
         const key_t key = keys[i];
-        const code_t code = ((flags & FLAG_ENCODE ? encode_key(key, codec) : (code_t)key) >> begin) & mask;
+        const code_t code = (code_of(key, codec, flags) >> begin) & mask;
 #if HAS_VALUES
         const value_t value = flags & FLAG_POSITIONS ? position_value(position + i) : values[i];
 #endif
@@ -302,7 +302,7 @@ SERIAL_KERNEL void serial_counts(__global const key_t *restrict keys, __global c
         for (uint bin = 0; bin < BINS; bin++)
             own[bin] = 0;
         for (uint i = run.start; i < run.end; i++)
-            own[code_digit(load_code(keys, i, codec, flags), shift, bits)]++;
+            own[code_digit(code_of(keys[i], codec, flags), shift, bits)]++;
         for (uint bin = 0; bin < BINS; bin++)
             counts[run.counts_at + (size_t)bin * run.of + run.number] = own[bin];
     }
@@ -342,7 +342,7 @@ SERIAL_KERNEL void serial_move(__global const key_t *restrict keys, __global key
         for (uint bin = 0; bin < BINS; bin++)
             next[bin] = run.first + counts[run.counts_at + (size_t)bin * run.of + run.number];
         for (uint i = run.start; i < run.end; i++) {
-            const code_t code = load_code(keys, i, codec, flags);
+            const code_t code = code_of(keys[i], codec, flags);
             const uint place = next[code_digit(code, shift, bits)]++;
             store_code(keys_out, place, code, codec, flags);
 #if HAS_VALUES

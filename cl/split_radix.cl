@@ -30,7 +30,7 @@ GROUP_KERNEL void split_count(__global const key_t *keys, __global uint *offsets
     const size_t i = get_global_id(0);
     const uint item = (uint)get_local_id(0);
     const size_t tile = get_group_id(0), tiles = get_num_groups(0);
-    const uint digit = i < n ? code_digit(load_code(keys, i, codec, flags), shift, bits) : BINS;
+    const uint digit = i < n ? code_digit(code_of(keys[i], codec, flags), shift, bits) : BINS;
     uint rank = 0, before_others = 0, others = 0;
 
     for (uint bin = 1; bin < BINS; bin++) {
@@ -96,7 +96,7 @@ GROUP_KERNEL void split_offset(__global const key_t *keys, __global uint *offset
     const size_t i = get_global_id(0);
     if (i >= n)
         return;
-    const uint digit = code_digit(load_code(keys, i, codec, flags), shift, bits);
+    const uint digit = code_digit(code_of(keys[i], codec, flags), shift, bits);
     offsets[i] += counts[digit * get_num_groups(0) + get_group_id(0)] - prefix[digit];
 }
 
@@ -111,7 +111,7 @@ GROUP_KERNEL void split_move(__global const key_t *keys, __global key_t *keys_ou
     const size_t i = get_global_id(0);
     if (i >= n)
         return;
-    const code_t code = load_code(keys, i, codec, flags);
+    const code_t code = code_of(keys[i], codec, flags);
     const uint place = prefix[code_digit(code, shift, bits)] + offsets[i];
     offsets[i] = place;
     store_code(keys_out, place, code, codec, flags);

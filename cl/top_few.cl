@@ -13,8 +13,9 @@
  * Source: the selection by radix is Alabi et al., Fast k-selection algorithms for graphics processing units (2012);
  * lists of candidates in the passes are from Zhang et al., Parallel top-k algorithms on GPU (SC 2023).
  */
+#define BINS_SPACE __global
+#include "find_bin.clh"
 #include "key_codec.clh"
-#include "work_group_scan.clh"
 
 #ifndef SELECT_BITS
 # error "SELECT_BITS: most bits of a digit, set by src/sort/backend/device-column-kernels.ts"
@@ -66,7 +67,7 @@ GROUP_KERNEL void few_pass(__global const key_t *keys, __global state_t *states,
 {
     __local uint bins[SELECT_BINS];
     __local uint scratch[WORK_GROUP_SCAN_WORDS];
-    __local uint digit, below, same;
+    __local uint found_bin[3];
     const uint item = (uint)get_local_id(0);
     __global uint *const own_counts = counts + pass * COUNT_WORDS;
     state_t state;
@@ -85,27 +86,13 @@ GROUP_KERNEL void few_pass(__global const key_t *keys, __global state_t *states,
             state.source_items = state.items;
         }
         if (!state.closed) {
-            const uint share = (SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE;
-            const uint first = min(item * share, SELECT_BINS), last = min(first + share, SELECT_BINS);
-            uint sum = 0;
-            for (uint bin = first; bin < last; bin++)
-                sum += known[bin];
-            uint sums = work_group_scan(sum, GROUP_SIZE, scratch);
-            if (state.rank >= sums && state.rank - sums < sum) {
-                uint bin = first;
-                while (state.rank - sums >= known[bin])
-                    sums += known[bin++];
-                digit = bin;
-                below = sums;
-                same = known[bin];
-            }
-            barrier(CLK_LOCAL_MEM_FENCE);
+            find_bin(known, SELECT_BINS, (uint)state.rank, scratch, found_bin);
             if (before >= 32)
-                state.code |= (ulong)digit << (before - 32);
+                state.code |= (ulong)found_bin[0] << (before - 32);
             else
-                state.position |= (ulong)digit << before;
-            state.rank -= below;
-            state.items = k - 1 - state.rank + same;
+                state.position |= (ulong)found_bin[0] << before;
+            state.rank -= found_bin[1];
+            state.items = k - 1 - state.rank + found_bin[2];
             state.closed = state.items == k; /* the list of these items is the last one */
         }
         state.lists = state.items <= capacity && state.items < state.source_items;

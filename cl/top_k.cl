@@ -11,8 +11,8 @@
  *   select_offsets  one group: an exclusive scan of these sums
  *   select_write    the selected keys and their positions
  */
+#include "find_bin.clh"
 #include "key_codec.clh"
-#include "work_group_scan.clh"
 
 #ifndef SELECT_BITS
 # error "SELECT_BITS: bits of a digit, set by src/sort/backend/device-column-kernels.ts"
@@ -52,36 +52,17 @@ GROUP_KERNEL void select_count(__global const key_t *keys, __global const ulong 
  * @post the threshold has its digit at `shift`, the rank counts keys of that digit only; counts are zero */
 GROUP_KERNEL void select_digit(__global ulong *state, __global uint *counts, uint shift)
 {
-    __local uint bins[SELECT_BINS], sums[GROUP_SIZE];
-    const uint item = (uint)get_local_id(0);
-    uint sum = 0;
-    /* Each work-item sums the counts of neighbouring digits; the host passes fewer than 2^32 keys. */
-    for (uint bin = item; bin < SELECT_BINS; bin += GROUP_SIZE) {
+    __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], found_bin[3];
+    for (uint bin = (uint)get_local_id(0); bin < SELECT_BINS; bin += GROUP_SIZE) {
         bins[bin] = counts[bin];
         counts[bin] = 0;
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    const uint share = (SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE, first = item * share;
-    for (uint bin = first; bin < first + share && bin < SELECT_BINS; bin++)
-        sum += bins[bin];
-    sums[item] = sum;
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint distance = 1; distance < GROUP_SIZE; distance <<= 1) {
-        const uint other = item >= distance ? sums[item - distance] : 0;
-        barrier(CLK_LOCAL_MEM_FENCE);
-        sums[item] += other;
-        barrier(CLK_LOCAL_MEM_FENCE);
+    find_bin(bins, SELECT_BINS, (uint)state[STATE_RANK], scratch, found_bin); /* of fewer than 2^32 keys */
+    if (get_local_id(0) == 0) {
+        state[STATE_CODE] |= (ulong)found_bin[0] << shift;
+        state[STATE_RANK] -= found_bin[1];
     }
-    const ulong wanted = state[STATE_RANK];
-    barrier(CLK_GLOBAL_MEM_FENCE); /* all have read it before one writes it */
-    uint before = sums[item] - sum;
-    if (wanted < before || wanted >= sums[item])
-        return;
-    uint digit = first;
-    while (wanted - before >= bins[digit])
-        before += bins[digit++];
-    state[STATE_CODE] |= (ulong)digit << shift;
-    state[STATE_RANK] = wanted - before;
 }
 
 /* @post sums[group] = keys below the threshold in the group's part, sums[groups + group] = those equal to it */

@@ -8,15 +8,14 @@
  *   FIRST    most keys that are selected per segment
  *   ROWS     1: all segments have the same length, and need no offsets
  */
+#include "find_bin.clh"
 #include "key_codec.clh"
-#include "work_group_scan.clh"
 
 #if !defined(SEGMENT) || !defined(FIRST) || !defined(ROWS)
 # error "SEGMENT, FIRST and ROWS: set by src/primitives/top-short.ts"
 #endif
 #define SELECT_BITS 8
 #define SELECT_BINS (1u << SELECT_BITS)
-#define BINS_OF_ITEM ((SELECT_BINS + GROUP_SIZE - 1) / GROUP_SIZE)
 /* Keys per work-item. */
 #define SHARE ((SEGMENT + GROUP_SIZE - 1) / GROUP_SIZE)
 
@@ -35,7 +34,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP_SIZE, 1, 1)))
 void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *first, __global uint *positions, ulong n,
                uint from_segment, codec_t codec)
 {
-    __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], where[FIRST], digit, rank, agreeing;
+    __local uint bins[SELECT_BINS], scratch[WORK_GROUP_SCAN_WORDS], where[FIRST], found_bin[3];
     __local code_t chosen[FIRST];
     const uint item = (uint)get_local_id(0), segment = (uint)get_group_id(0);
 #if ROWS
@@ -77,23 +76,11 @@ void top_short(__global const key_t *keys, SEGMENT_PARAMETERS, __global key_t *f
                 atomic_inc(&bins[code_digit(codes[i], shift, SELECT_BITS)]);
         }
         barrier(CLK_LOCAL_MEM_FENCE);
-        /* The digit of key `missing`, among those that match. */
-        uint counted = 0;
-        for (uint i = 0; i < BINS_OF_ITEM; i++)
-            counted += item * BINS_OF_ITEM + i < SELECT_BINS ? bins[item * BINS_OF_ITEM + i] : 0;
-        uint before = work_group_scan(counted, GROUP_SIZE, scratch);
-        if (before < missing && missing <= before + counted) {
-            uint bin = item * BINS_OF_ITEM;
-            while (missing - before > bins[bin])
-                before += bins[bin++];
-            digit = bin;
-            rank = missing - before;
-            agreeing = bins[bin];
-        }
-        barrier(CLK_LOCAL_MEM_FENCE);
+        find_bin(bins, SELECT_BINS, missing - 1, scratch, found_bin);
+        const uint digit = found_bin[0];
         threshold |= (code_t)digit << shift;
-        missing = rank;
-        candidates = agreeing;
+        missing -= found_bin[1];
+        candidates = found_bin[2];
 #pragma unroll
         for (uint i = 0; i < SHARE; i++)
             agrees[i] &= code_digit(codes[i], shift, SELECT_BITS) == digit;

@@ -71,7 +71,6 @@ const FOR_KEYS: readonly (readonly [
     { SELECT_BITS },
   ],
   ['top_few.cl', ['few_pass', 'few_rank'], { SELECT_BITS }],
-  ['key_range_probe.cl', ['key_range_probe']],
   ['search_sorted.cl', ['search_sorted', 'contains']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],
 ];

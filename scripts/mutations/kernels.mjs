@@ -718,10 +718,10 @@ export const KERNELS = [
     name: 'serial: differing bits are those of the last key',
     file: 'cl/serial_radix.cl',
     find: `        for (; i < end; i++) {
-            const code_t code = load_code(input, i, codec, sort);
+            const code_t code = code_of(input[i], codec, sort);
             differ |= code ^ first;`,
     replace: `        for (; i < end; i++) {
-            const code_t code = load_code(input, i, codec, sort);
+            const code_t code = code_of(input[i], codec, sort);
             differ = code ^ first;`,
     tests: [plannedPasses, sorts('serial', 3001)],
   },
@@ -981,10 +981,10 @@ export const KERNELS = [
     tests: [{ ...tests('sort/operations/top-k'), oclgrind: true }],
   },
   {
-    name: 'few first keys: the digit is in the wrong bin',
-    file: 'cl/top_few.cl',
-    find: 'while (state.rank - sums >= known[bin])',
-    replace: 'while (state.rank - sums > known[bin])',
+    name: 'first keys: the digit is in the wrong bin',
+    file: 'cl/find_bin.clh',
+    find: 'while (of_rank - before >= bins[bin])',
+    replace: 'while (of_rank - before > bins[bin])',
     tests: [tests('sort/operations/top-few')],
   },
   {
@@ -1014,13 +1014,6 @@ export const KERNELS = [
     find: '(mine[i] && equal_before < missing)',
     replace: '(mine[i] && equal_before <= missing)',
     tests: [tests('primitives/select-segments')],
-  },
-  {
-    name: 'top-k of segments: threshold in the wrong bin',
-    file: 'cl/select_segments.cl',
-    find: 'while (missing - before > bins[bin])',
-    replace: 'while (missing - before >= bins[bin])',
-    tests: [tests('sort/operations/select', '*selected from long*')],
   },
   {
     name: 'top-k of short segments: one key equal to the threshold is missing',
@@ -1070,13 +1063,6 @@ export const KERNELS = [
     find: 'before = COMBINE(worked_out_, before);',
     replace: 'before = COMBINE(IDENTITY, before);',
     tests: [tests('primitives/prefix-scan')],
-  },
-  {
-    name: 'top-k: threshold in the wrong bin',
-    file: 'cl/top_k.cl',
-    find: 'wanted - before >= bins[digit])',
-    replace: 'wanted - before > bins[digit])',
-    tests: [operations('*topK*')],
   },
   {
     name: 'top-k: no barrier before the total is read',
@@ -1164,12 +1150,5 @@ export const KERNELS = [
     find: '<< (8 * (i & 3));',
     replace: '<< (4 * (i & 3));',
     tests: [tests('sort/verification/checksum')],
-  },
-  {
-    name: 'key range probe: the last key of each stride is left out',
-    file: 'cl/key_range_probe.cl',
-    find: 'i < n; i += get_global_size(0)) {',
-    replace: 'i + 1 < n; i += get_global_size(0)) {',
-    tests: [tests('sort/backend/key-range-probe-kernel')],
   },
 ];

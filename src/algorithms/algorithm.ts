@@ -166,10 +166,6 @@ export interface AlgorithmFactory {
   readonly plannedOn?: readonly ('cpu' | 'gpu')[];
   /** Fewest keys for which the planner picks it. Default: any number. */
   readonly plannedFrom?: number;
-  /** True if it takes one pass per digit of the window, so that skipping constant digits pays off. */
-  readonly byDigits?: boolean;
-  /** True if it detects and skips constant digits on the device. */
-  readonly skipsConstantDigits?: boolean;
   /** Parameter search of `clsort tune`; undefined if no parameter is worth searching. */
   readonly search?: SearchSizes;
   /** True if it sorts segments. */

@@ -155,7 +155,6 @@ export const amdRadix: AlgorithmFactory = {
   name: 'amd',
   stable: true,
   plannedOn: ['cpu', 'gpu'],
-  byDigits: true,
   parameters: { scan: choice([3, 5], { option: true }), localSize: whole(1, 64) },
 
   available: (_device, shape) => carriesValues(shape),

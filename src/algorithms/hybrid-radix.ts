@@ -285,8 +285,6 @@ export const hybridRadix: AlgorithmFactory = {
   waits: true,
   plannedOn: ['gpu'],
   plannedFrom: PLANNED_FROM,
-  byDigits: true,
-  skipsConstantDigits: true,
   parameters: {
     ...PASS_PARAMETERS,
     finishSize: whole(1, 2 ** 16, { axis: [64, 128, 256, 512, 1024] }),

@@ -254,7 +254,6 @@ export const onesweep: AlgorithmFactory = {
   stable: true,
   waits: true,
   plannedOn: ['gpu'],
-  byDigits: true,
   parameters: {
     ...TILE_PARAMETERS,
     lookBack: whole(1, 64, { axis: [1, 2, 4, 8] }),

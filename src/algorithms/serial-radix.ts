@@ -173,8 +173,6 @@ export const serialRadix: AlgorithmFactory = {
   name: 'serial',
   stable: true,
   plannedOn: ['cpu'],
-  byDigits: true,
-  skipsConstantDigits: true,
   parameters: {
     radixBits: whole(1, 12, { axis: [6, 7, 8, 9, 10, 11, 12], option: true }),
     runsPerUnit: whole(1, 1024, { axis: [1, 2, 3, 4, 8] }),

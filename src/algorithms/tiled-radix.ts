@@ -134,7 +134,6 @@ export const tiledRadix: AlgorithmFactory = {
   name: 'tiled',
   stable: true,
   plannedOn: ['cpu', 'gpu'],
-  byDigits: true,
   parameters: {
     ...TILE_PARAMETERS,
     radixBits: whole(1, 8, { axis: [4, 5, 6, 7, 8], option: true }),

@@ -59,15 +59,13 @@ export class DeviceColumns implements Columns {
   }
 
   bindInput(from: Column): MaybePromise<Column> {
-    const { place: origin } = from;
-    if (!isOnDevice(origin)) return this.#bindHostInput(from, origin);
-    return from.origin === undefined ? from : column(from.dtype, from.n, origin);
+    return isOnDevice(from.place) ? from : this.#bindHostInput(from, from.place);
   }
 
-  async #bindHostInput(from: Column, origin: ArrayBufferView): Promise<Column> {
-    const { buffer, copy } = this.#track(await bindInput(this.#device, origin, from.info.bytes));
+  async #bindHostInput(from: Column, place: ArrayBufferView): Promise<Column> {
+    const { buffer, copy } = this.#track(await bindInput(this.#device, place, from.info.bytes));
     await this.#watchTransfer(buffer, copy);
-    return { ...from, place: buffer, origin };
+    return { ...from, place: buffer };
   }
 
   bindOutput(to: Column, write: (to: Column) => MaybePromise<void>): MaybePromise<void> {

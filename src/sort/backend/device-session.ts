@@ -35,7 +35,6 @@ import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
 import { openDevice } from './first-build.js';
 import { completedSort, sortOnHost } from './host-backend.js';
-import { KeyRangeProbe } from './key-range-probe.js';
 import { Planner } from './planner.js';
 import { DEFERS_STRESS } from './policy.js';
 
@@ -48,7 +47,6 @@ export class DeviceBackend implements Backend {
   lost = false;
   readonly memory: ColumnMemory;
   readonly #planner: Planner;
-  readonly #probe: KeyRangeProbe;
   readonly #kernels: DeviceColumnKernels;
   readonly #algorithms = new Map<string, Promise<{ algorithm: Algorithm; record: SelfTestRecord }>>();
   /** Variants that are compiled and self-tested, and plans that can run as they are. */
@@ -65,7 +63,6 @@ export class DeviceBackend implements Backend {
     this.device = device;
     this.#dueTestListeners = dueTestListeners;
     this.memory = new DeviceMemory(device);
-    this.#probe = new KeyRangeProbe(device);
     this.#kernels = new DeviceColumnKernels(device);
     this.#planner = new Planner(device);
   }
@@ -171,7 +168,6 @@ export class DeviceBackend implements Backend {
       algorithm,
       verifier: undefined,
       transfers: UNCHECKED,
-      probe: this.#probe,
     };
     return resources && DeviceSort.enqueueNow(this.device, plan, job, resources);
   }
@@ -183,7 +179,7 @@ export class DeviceBackend implements Backend {
     const verifier = settings.verify ? await this.#verifier(plan, segments !== undefined) : undefined;
     const transfers = this.#transfersOf(settings);
     if (settings.verify) await transfers.prepare();
-    return DeviceSort.enqueue(this.device, plan, job, { algorithm, verifier, transfers, probe: this.#probe });
+    return DeviceSort.enqueue(this.device, plan, job, { algorithm, verifier, transfers });
   }
 
   /** Sorts copies in host memory, and waits for the transfers in both directions. */

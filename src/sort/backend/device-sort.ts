@@ -1,5 +1,4 @@
 import { type Algorithm, type Enqueued, type Segments, whyGaveUp } from '../../algorithms/algorithm.js';
-import { algorithmNamed } from '../../algorithms/registry.js';
 import { enqueueWithScratch } from '../../algorithms/run.js';
 import type { Device } from '../../device/device.js';
 import type { StageTime } from '../../device/queue/profile.js';
@@ -8,7 +7,7 @@ import { keyCodec } from '../../keys/key-codec.js';
 import { TimeoutError } from '../../util/errors.js';
 import { offsetsError } from '../host/host-segments.js';
 import { assertNotDetached, spansOf } from '../model/array-assertions.js';
-import { byteLengthOf, isOnDevice, type Place } from '../model/column.js';
+import { byteLengthOf, type Place } from '../model/column.js';
 import type { JobSegments, SortJob } from '../model/job.js';
 import type { Plan } from '../model/plan.js';
 import type { Outcome, Verified } from '../model/report.js';
@@ -25,7 +24,6 @@ import {
 import type { CopiedBuffer } from '../verification/checksum.js';
 import { compareDigests, type Verifier } from '../verification/verify.js';
 import type { PendingSort } from './backend.js';
-import type { Bits, KeyRangeProbe } from './key-range-probe.js';
 
 /** Compiled and self-tested programs that a sort needs. */
 export interface SortResources {
@@ -33,7 +31,6 @@ export interface SortResources {
   /** Set if the sort is verified. */
   readonly verifier: Verifier | undefined;
   readonly transfers: CheckedTransfers;
-  readonly probe: KeyRangeProbe;
 }
 
 /** Inputs of a sort on the device. */
@@ -50,8 +47,6 @@ export class DeviceSort implements PendingSort {
   readonly #job: SortJob;
   readonly #resources: SortResources;
   readonly #acquired: { release(): void }[] = [];
-  /** Window of the code bits that differ. */
-  #bits: Bits;
   #gaveUp: (() => string | undefined) | undefined;
   #verdict: (() => Verified) | undefined;
   /** Status word that the device writes if an offset is wrong. */
@@ -63,11 +58,10 @@ export class DeviceSort implements PendingSort {
     this.#plan = plan;
     this.#job = job;
     this.#resources = resources;
-    this.#bits = plan.bitRange;
   }
 
   /**
-   * Enqueues a sort. It does not wait unless the keys have to be transferred or probed.
+   * Enqueues a sort. It does not wait unless the keys have to be transferred.
    *
    * @throws MemoryError when memory runs out
    * @throws DeviceLostError when the device failed
@@ -84,7 +78,6 @@ export class DeviceSort implements PendingSort {
     if (settings.onReport) device.queue.startProfile(settings.profile);
     try {
       const inputs = await sort.#bindInputs();
-      await sort.#narrowBits(inputs);
       assertNotDetached(spansOf(job)); // the kernels would access memory beyond a shorter copy
       const outputs = sort.#enqueueKernels(inputs);
       if (settings.verify) {
@@ -107,7 +100,7 @@ export class DeviceSort implements PendingSort {
   /**
    * Like `enqueue`, for a sort without verification.
    *
-   * @returns undefined if the keys must be probed, or host memory is too large to be copied at once
+   * @returns undefined if host memory is too large to be copied at once
    */
   static enqueueNow(
     device: Device,
@@ -119,7 +112,7 @@ export class DeviceSort implements PendingSort {
     const { keys, values, sorted, moved, settings } = job;
     const offsets = sort.#offsets;
     const places = [keys.place, values?.place, sorted, moved, offsets];
-    if (sort.#needsProbe || places.some((place) => place && needsStaging(device, place))) return undefined;
+    if (places.some((place) => place && needsStaging(device, place))) return undefined;
     if (settings.onReport) device.queue.startProfile(settings.profile);
     const bind = (place: Place, unit: number) => sort.#track(bindNow(device, place, unit));
     try {
@@ -151,20 +144,12 @@ export class DeviceSort implements PendingSort {
     const verified = this.#verdict?.();
     const wrong = this.#gaveUp?.() ?? (verified && verificationFailure(verified));
     if (wrong !== undefined) return wrong;
-    return settings.verify && !(await transfers.same()) ? CHANGED : this.#made(verified);
+    if (settings.verify && !(await transfers.same())) return CHANGED;
+    return { plan: this.#plan, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
   release(): void {
     for (const one of this.#acquired.splice(0)) one.release();
-  }
-
-  #made(verified: Verified | undefined): Outcome {
-    const [plan, bits] = [this.#plan, this.#bits];
-    const made =
-      bits === plan.bitRange
-        ? plan
-        : { ...plan, bitRange: bits, reason: `${plan.reason}; other bits are constant` };
-    return { plan: made, stages: this.#times?.() ?? [], ...(verified && { verified }) };
   }
 
   async #bindInputs(): Promise<Inputs> {
@@ -192,27 +177,6 @@ export class DeviceSort implements PendingSort {
   }
 
   /**
-   * Narrows the bits to those that differ, if the host has to do that. Requested algorithms run as requested.
-   */
-  async #narrowBits({ keys: { buffer } }: Inputs): Promise<void> {
-    if (!this.#needsProbe) return;
-    const { keys, settings } = this.#job;
-    const { bitRange: bits, shape } = this.#plan;
-    const radixBits = Number(shape?.tuning?.radixBits ?? 8);
-    const codec = keyCodec(keys.dtype, settings);
-    this.#bits = await this.#resources.probe.narrow(keys, buffer, { bits, codec, radixBits });
-  }
-
-  /** Whether the host may find constant digits. Requested algorithms run as requested. */
-  get #needsProbe(): boolean {
-    const { keys, settings } = this.#job;
-    if (settings.algorithm !== 'auto' || (isOnDevice(keys.place) && keys.origin === undefined)) return false;
-    if (!this.#resources.probe.applies(keys)) return false;
-    const { byDigits, skipsConstantDigits } = algorithmNamed(this.#plan.algorithm);
-    return byDigits === true && !skipsConstantDigits;
-  }
-
-  /**
    * Enqueues the sort and the read of its status. Does not wait.
    *
    * @returns the outputs, to be copied back
@@ -232,7 +196,7 @@ export class DeviceSort implements PendingSort {
     this.#slot = inputs.offsets && StatusWords.zeroed(this.#device); // no wait between this and its writer
     const work = {
       n: this.#plan.n,
-      bits: this.#bits,
+      bits: this.#plan.bitRange,
       codec: keyCodec(keys.dtype, settings),
       indices: moved !== undefined && values === undefined,
       input: inputs.keys.buffer,
@@ -241,10 +205,9 @@ export class DeviceSort implements PendingSort {
       ...(outputValues && { outputValues: outputValues.buffer }),
       ...(segments && { segments: segmentsOf(segments, inputs.offsets?.buffer, this.#slot) }),
     };
-    const verification = verifier && { ...work, bits: this.#plan.bitRange };
-    const before = verification && verifier.input(elements(work.input, work.inputValues), verification);
+    const before = verifier?.input(elements(work.input, work.inputValues), work);
     const run = this.#track(enqueueWithScratch(algorithm, queue, work));
-    const sums = verification && verifier.output(elements(work.output, work.outputValues), verification);
+    const sums = verifier?.output(elements(work.output, work.outputValues), work);
     if (before && sums) this.#verdict = () => compareDigests(before, sums);
     this.#gaveUp = this.#statusOf(run);
     return [output, outputValues].filter((one): one is BoundOutput => one !== undefined && 'copyBack' in one);

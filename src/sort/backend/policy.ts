@@ -39,12 +39,6 @@ export const SELECTS_RANKS = policy(
   { javascript: false, addon: false, cpu: false, gpu: false },
 );
 
-/** Places that are sampled for the range of the keys. */
-export const SAMPLE_COUNT = 16;
-
-/** Keys of each such place. */
-export const KEYS_PER_SAMPLE = 4;
-
 /**
  * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20
  * to 50 microseconds.

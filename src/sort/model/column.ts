@@ -14,8 +14,6 @@ export interface Column<P extends Place = Place> {
   readonly n: number;
   /** Memory of at least n keys. */
   readonly place: P;
-  /** Similar keys in host memory: the ones that these were copied or derived from. */
-  readonly origin?: ArrayBufferView | undefined;
 }
 
 /** Values that travel with keys, `bytes` bytes each. */

@@ -51,10 +51,7 @@ export interface SortReport {
   readonly algorithm: string;
   /** Reason why the planner selected the algorithm. */
   readonly reason: string;
-  /**
-   * Bits of the codes that the sort used: those requested, without constant bits at either end if the host knows of
-   * them. Algorithm `serial` also skips constant digits on the device, which this does not show.
-   */
+  /** Bits of the codes that the sort compares: those requested. */
   readonly bitRange: readonly [begin: number, end: number];
   /**
    * Further facts about the algorithm. For `amd`: the number of kernels of its `scan`, and the number of keys that it

@@ -142,7 +142,7 @@ export async function enqueueLexsort(
       : canonicalColumn(call, packedColumns));
     let ordered = column;
     if (positions) {
-      ordered = { ...call.columns.temporary(column.dtype, column.n), origin: column.origin };
+      ordered = call.columns.temporary(column.dtype, column.n);
       await call.columns.kernels.gather(column, positions, ordered);
     }
     const next = index === 0 ? moved : call.columns.temporary('u32', column.n);
@@ -215,7 +215,7 @@ async function canonicalColumn(call: Call, [only]: readonly LexColumn[]): Promis
   const canonical = call.columns.temporary(keys.dtype, keys.n);
   const input = await call.bindInput(keys);
   await call.columns.kernels.canonical(input, canonical);
-  return { column: { ...canonical, origin: input.origin }, settings: order };
+  return { column: canonical, settings: order };
 }
 
 /** Concatenates the codes of several columns, the first column in the highest bits. */

@@ -62,7 +62,7 @@ export async function sortByNumber(
   const { n, dtype } = keys;
   const isFloat = keys.info.kind === 'float';
   const input = await call.bindInput(keys);
-  const canonical = isFloat ? { ...columns.temporary(dtype, n), origin: input.origin } : input;
+  const canonical = isFloat ? columns.temporary(dtype, n) : input;
   const sorted = columns.temporary(dtype, n);
   const positions = columns.temporary('u32', n);
   const sort = { keys: canonical, sorted: sorted.place, moved: positions.place };
