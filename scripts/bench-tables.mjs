@@ -4,7 +4,7 @@
 //
 //   node scripts/bench-tables.mjs [--task NAME] [--only PROGRAM] [--runs 3] [--large 5e7] [--folder DIR] [--python PROGRAM] [--json FILE]
 //
-// Tasks: csv, ndjson, top, top-rows, files, counts, large. --folder keeps the inputs, and the results for comparison, for the
+// Tasks: csv, ndjson, join, top, top-rows, files, counts, large. --folder keeps the inputs, and the results for comparison, for the
 // next call. --json replaces the rows of the tasks and programs measured, and keeps the others. A cold run starts after
 // the pages of the input were evicted; the others count as warm, and the median is reported. The peak memory is that of
 // the largest process of a command. clsort is the bundle that npm installs. Needs `npm run build`, GNU time, Debian's
@@ -48,6 +48,7 @@ if (!Number.isSafeInteger(large) || large < 1)
   throw new Error(`--large is '${values.large}': expected a number`);
 
 const CSV_ROWS = 2e6;
+const JOIN_ROWS = 1e6;
 const PARQUET_ROWS = 1e7;
 const KEYS = 1e7;
 const FILES = 200;
@@ -160,6 +161,18 @@ const csvPrograms = (name) => ({
   ...polars(name, "pl.scan_csv(from_).sort('a', 'b').sink_csv(to)"),
 });
 
+/** Writes two tables in a folder. Each row of the right one has one partner. */
+async function makeJoin(to) {
+  mkdirSync(to);
+  await makeCsv(join(to, 'left.csv'), JOIN_ROWS);
+  const random = randomNumbers();
+  const lines = Array.from(
+    { length: JOIN_ROWS },
+    () => `${random(JOIN_ROWS)},${random(1e6)},x${random(1e6)}\n`,
+  );
+  writeFileSync(join(to, 'right.csv'), `b,q,tag\n${lines.join('')}`);
+}
+
 const filesOf = (name) => readdirSync(path(name)).map((one) => path(join(name, one)));
 
 /** Bytes of an array of NumPy, without its header. */
@@ -190,6 +203,26 @@ const TASKS = {
         ),
       ...polars('in.ndjson', "pl.scan_ndjson(from_).sort('a', 'b').sink_ndjson(to)"),
     },
+  },
+  join: {
+    text: `two CSV files of ${JOIN_ROWS} rows, joined on an integer`,
+    input: 'join',
+    make: makeJoin,
+    extension: 'csv',
+    programs: {
+      clsort: (out) => clsort('join', path('join/left.csv'), path('join/right.csv'), '--on', 'b', '-o', out),
+      DuckDB: (out) =>
+        duckdb(
+          `COPY (SELECT l.*, q, tag FROM read_csv('${path('join/left.csv')}') l
+            JOIN read_csv('${path('join/right.csv')}') USING (b)) TO '${out}' (FORMAT csv, HEADER true)`,
+        ),
+      ...polars(
+        'join',
+        "pl.scan_csv(from_ + '/left.csv').join(pl.scan_csv(from_ + '/right.csv'), on='b', maintain_order='left_right').sink_csv(to)",
+      ),
+    },
+    // Only clsort and Polars define the order of the rows.
+    digest: (out) => readFileSync(out, 'latin1').split('\n').sort().join('\n'),
   },
   top: {
     text: `Parquet, largest ${HEAD} of a column of ${PARQUET_ROWS} rows`,

@@ -1,3 +1,4 @@
+import { copyBytes } from '../../util/copy-bytes.js';
 import type { Output } from '../streams/output.js';
 import type { Text } from './line-text.js';
 
@@ -23,12 +24,10 @@ export class LineWriter {
   /** Adds a line if there is space for it, and returns whether there was. */
   copy(bytes: Buffer, begin: number, end: number): boolean {
     const to = this.#buffer;
-    let at = this.#length;
+    const at = this.#length;
     if (at + end - begin >= to.length) return false;
-    if (end - begin <= 32) for (let i = begin; i < end; i++) to[at++] = bytes[i] as number;
-    else at += bytes.copy(to, at, begin, end);
-    to[at] = this.#terminator;
-    this.#length = at + 1;
+    this.#length = copyBytes(bytes, begin, end, to, at) + 1;
+    to[this.#length - 1] = this.#terminator;
     return true;
   }
 

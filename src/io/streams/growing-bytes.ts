@@ -1,3 +1,5 @@
+import { copyBytes } from '../../util/copy-bytes.js';
+
 /** Bytes that grow on demand. */
 export class GrowingBytes {
   /** The memory, with room after `length`; replaced when it grows. */
@@ -30,6 +32,6 @@ export class GrowingBytes {
 
   append(from: Uint8Array, begin = 0, end = from.length): void {
     const at = this.reserve(end - begin);
-    this.bytes.set(from.subarray(begin, end), at);
+    copyBytes(from, begin, end, this.bytes, at);
   }
 }

@@ -6,6 +6,7 @@ import { UsageError } from '../../util/errors.js';
 import { type KeyKind, keyKind, type TableType, typeText } from '../formats/tables/table-type.js';
 import { exactCode, scanNumber } from '../formats/text/number-text.js';
 import { type TextType, tableTypeOf } from '../formats/text/text-type.js';
+import type { GrowingBytes } from '../streams/growing-bytes.js';
 
 /** A key column of one table. */
 export interface JoinColumn {
@@ -86,40 +87,38 @@ export const differentTypes = (a: JoinColumn, b: JoinColumn): UsageError =>
 const NULL = 1;
 
 /**
- * Returns the function that turns the code of the keys of a row, with nulls and NaNs last, into bytes that are the same
- * for equal keys: both zeros are equal, and so are all NaNs. It returns undefined if a key is null.
+ * Returns the function that turns the codes of the keys of rows, with nulls and NaNs last, into bytes that are the same
+ * for equal keys: both zeros are equal, and so are all NaNs. It appends them to `to`, and returns whether no key is null.
  */
-export function equalCodes(keys: readonly JoinKey[]): (code: Uint8Array) => Uint8Array | undefined {
+export function equalCodes(
+  keys: readonly JoinKey[],
+): (codes: Uint8Array, at: number, to: GrowingBytes) => boolean {
   const steps = keys.map(({ column, isExact }) => stepOf(column, isExact));
-  return (code) => {
-    const parts: Uint8Array[] = [];
-    let at = 0;
+  return (codes, at, to) => {
     for (const { endOf, equal } of steps) {
-      if (code[at++] === NULL) return undefined;
-      const end = endOf(code, at);
-      parts.push(equal(code.subarray(at, end)));
+      if (codes[at++] === NULL) return false;
+      const end = endOf(codes, at);
+      if (equal) to.append(equal(codes.subarray(at, end)));
+      else to.append(codes, at, end);
       at = end;
     }
-    return parts.length === 1 ? parts[0] : Buffer.concat(parts);
+    return true;
   };
 }
 
 interface Step {
   endOf(code: Uint8Array, at: number): number;
-  equal(value: Uint8Array): Uint8Array;
+  /** Returns the bytes of a value; undefined if they are its code. */
+  readonly equal?: ((value: Uint8Array) => Uint8Array) | undefined;
 }
 
 function stepOf({ type, text }: JoinColumn, isExact: boolean): Step {
   const kind = keyKind(type) as KeyKind;
   if (kind.as === 'bytes')
-    return { endOf: endOfBytes, equal: text?.is === 'number' ? equalZeros : (value) => value };
-  if (kind.as !== 'number') return { endOf: (_, at) => at + kind.bytes, equal: (value) => value };
+    return { endOf: endOfBytes, equal: text?.is === 'number' ? equalZeros : undefined };
+  if (kind.as !== 'number') return { endOf: (_, at) => at + kind.bytes };
   const info = dtypeInfo(kind.dtype);
-  const equal = isExact
-    ? digitsOf(kind.dtype)
-    : info.kind === 'float'
-      ? equalFloats(kind.dtype)
-      : (value: Uint8Array) => value;
+  const equal = isExact ? digitsOf(kind.dtype) : info.kind === 'float' ? equalFloats(kind.dtype) : undefined;
   return { endOf: (_, at) => at + info.bytes, equal };
 }
 
@@ -146,7 +145,7 @@ const equalZeros = (value: Uint8Array): Uint8Array =>
 const bitsOf = (code: Uint8Array): bigint => BigInt(`0x${Buffer.from(code).toString('hex')}`);
 
 /** Returns the function that returns the code of the decimal digits of a number. */
-function digitsOf(dtype: Dtype): Step['equal'] {
+function digitsOf(dtype: Dtype): (value: Uint8Array) => Uint8Array {
   const [codec, info] = [keyCodec(dtype), dtypeInfo(dtype)];
   return (value) => {
     const number = keyValue(decode(codec, bitsOf(value)), info);
@@ -156,7 +155,7 @@ function digitsOf(dtype: Dtype): Step['equal'] {
 }
 
 /** Returns the function that makes the codes of both zeros equal, and those of all NaNs. */
-function equalFloats(dtype: Dtype): Step['equal'] {
+function equalFloats(dtype: Dtype): (value: Uint8Array) => Uint8Array {
   const [codec, info] = [keyCodec(dtype), dtypeInfo(dtype)];
   const codeOf = (bits: bigint): Uint8Array =>
     Buffer.from(

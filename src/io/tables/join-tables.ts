@@ -1,7 +1,8 @@
 /** Joins the rows of two tables. */
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { runYielding } from '../../sort/host/steps.js';
 import { ByteStrings } from '../../sort/operations/strings/byte-strings.js';
-import { argsortCodes } from '../../sort/operations/strings/code-order.js';
+import { argsortCodes, WORD_BYTES } from '../../sort/operations/strings/code-order.js';
 import { FormatError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { insufficientMemory } from '../external/budget.js';
@@ -9,12 +10,13 @@ import type { FileContext } from '../file-sort/file-job.js';
 import { columnIndexer, columnNames } from '../formats/tables/table-keys.js';
 import type { TableField } from '../formats/tables/table-type.js';
 import { tableTypeOf } from '../formats/text/text-type.js';
+import { GrowingBytes } from '../streams/growing-bytes.js';
 import { type Output, withOutput } from '../streams/output.js';
 import { assertNotAborted, assertOneStdin, openSource, type Source } from '../streams/raw.js';
 import { differentTypes, equalCodes, type JoinColumn, type JoinKey, joinKeys } from './join-keys.js';
 import { JoinedTable, type TableJoin } from './joined-table.js';
 import { ORDER_BYTES } from './policy.js';
-import { LENGTH_BYTES, lengthList } from './row-lengths.js';
+import { LENGTH_BYTES } from './row-lengths.js';
 import { type AnyTable, isTextTable, openTable, tableTarget } from './table-file.js';
 import { planTables, type TablePlan } from './table-plan.js';
 import { tableBatches } from './table-stream.js';
@@ -40,9 +42,9 @@ interface Side {
 
 /** The rows of a table. */
 interface Rows {
-  readonly rows: ByteStrings;
-  /** Positions of the rows without nulls in their keys, which have codes. */
-  readonly coded: readonly number[];
+  readonly n: number;
+  /** Positions of the rows with nulls in their keys, which have no codes; ascending. */
+  readonly nulls: readonly number[];
   /** Memory that the rows and their codes take. */
   readonly bytes: number;
 }
@@ -139,22 +141,22 @@ async function joinOpen(
     pairs.map(({ columns, keys }) => keys?.[side] ?? { column: columns[side], isExact: false });
   const sides = [withKeys(left, keysOf(0)), withKeys(without(right, merged), keysOf(1))] as const;
   const joined = new JoinedTable([sides[0].plan, sides[1].plan], { ...job, target });
-  const codes = new ByteStrings();
+  const [codes, rows] = [new ByteStrings(), new ByteStrings()];
   const read = (side: 0 | 1, limit: number) =>
     readRows(
       { ...sides[side], plan: joined.plans[side] },
-      { keys: keysOf(side), codes, memory: limit, context },
+      { keys: keysOf(side), codes, rows, memory: limit, context },
     );
   const a = await read(0, memory);
   const b = await read(1, memory - a.bytes);
   const other = pairs.find(({ keys }) => keys === undefined);
-  if (other && a.coded.length > 0 && b.coded.length > 0) throw differentTypes(...other.columns);
-  const [ids, partners] = await idsOf(sorter, codes, [a, b], context);
+  if (other && a.n > a.nulls.length && b.n > b.nulls.length) throw differentTypes(...other.columns);
+  const [numbers, partners] = await numbersOf(sorter, codes, [a, b], context);
   const options = { kind, signal: context.signal };
-  const found: { left: Uint32Array; right?: Uint32Array } = await sorter.join(ids, partners, options);
-  await joined.write(output, [a.rows, b.rows], [found.left, found.right], context);
+  const found: { left: Uint32Array; right?: Uint32Array } = await sorter.join(numbers, partners, options);
+  await joined.write(output, { rows, left: a.n }, [found.left, found.right], context);
   return {
-    ...{ n: [a.rows.n, b.rows.n], written: found.left.length },
+    ...{ n: [a.n, b.n], written: found.left.length },
     formats: [tables[0].kind.id, tables[1].kind.id, target.id],
   };
 }
@@ -197,65 +199,76 @@ function without(side: Side, dropped: ReadonlySet<number>): Side {
 
 interface Reading {
   readonly keys: readonly JoinKey[];
-  /** Gets the codes of the rows without nulls in their keys. */
+  /** Get all rows, and the codes of those without nulls in their keys. */
+  readonly rows: ByteStrings;
   readonly codes: ByteStrings;
   readonly memory: number;
   readonly context: FileContext;
 }
 
+const NONE = new Uint8Array(0);
+
 /** Reads all rows of a table. */
-async function readRows({ table, plan }: Side, { keys, codes, memory, context }: Reading): Promise<Rows> {
+async function readRows(
+  { table, plan }: Side,
+  { keys, codes, rows, memory, context }: Reading,
+): Promise<Rows> {
   const equal = equalCodes(keys);
-  const [rows, coded] = [new ByteStrings(), [] as number[]];
+  const [first, nulls] = [rows.n, [] as number[]];
   let bytes = 0;
   for await (const { buffers } of tableBatches([table], plan, context)) {
     assertNotAborted(context.signal);
-    const [codeLengths, codeBytes, lengths, rowBytes] = buffers as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ];
+    const [codeLengths = NONE, codeBytes = NONE, lengths = NONE, rowBytes = NONE] = buffers;
     const sizes = new Uint32Array(codeLengths.slice().buffer);
     bytes += rowBytes.length + 2 * codeBytes.length + (lengths.length / LENGTH_BYTES) * ORDER_BYTES;
     if (bytes > memory) throw insufficientMemory(`join ${table.name} in memory`, memory, bytes);
-    const found: Uint8Array[] = [];
-    let at = 0;
-    for (const [i, size] of sizes.entries()) {
-      const code = equal(codeBytes.subarray(at, at + size));
-      at += size;
-      if (code === undefined) continue;
-      found.push(code);
-      coded.push(rows.n + i);
+    const found = new GrowingBytes(codeBytes.length);
+    const offsets = new Uint32Array(sizes.length + 1);
+    let [at, n] = [0, 0];
+    for (let i = 0; i < sizes.length; i++) {
+      if (equal(codeBytes, at, found)) offsets[++n] = found.length;
+      else {
+        nulls.push(rows.n - first + i);
+        found.length = offsets[n] as number;
+      }
+      at += sizes[i] as number;
     }
-    codes.add(lengthList(found.map(({ length }) => length)), Buffer.concat(found));
+    codes.addBatch(offsets.subarray(0, n + 1), found.bytes);
     rows.add(lengths, rowBytes);
-    context.onProgress?.({ phase: 'reading', done: rows.n, total: table.rows ?? rows.n });
+    context.onProgress?.({ phase: 'reading', done: rows.n - first, total: table.rows ?? rows.n - first });
   }
-  return { rows, coded, bytes };
+  return { n: rows.n - first, nulls, bytes };
 }
 
-/** Rows with nulls in their keys are equal to no other ones, so these ids are never compared as equal. */
-const NULL_IDS = [0xffff_ffff, 0xffff_fffe] as const;
-
-/** Returns a number for each row of both tables, the same for equal keys. */
-async function idsOf(
+/** Returns a number for each row of both tables, the same for equal keys; those of null keys equal no other. */
+async function numbersOf(
   sorter: SorterOperations,
   codes: ByteStrings,
   [left, right]: readonly [Rows, Rows],
   { signal }: FileContext,
-): Promise<readonly [Uint32Array, Uint32Array]> {
-  const order = codes.n === 0 ? new Uint32Array(0) : await argsortCodes(sorter, codes, { signal });
-  const ids = new Uint32Array(codes.n);
-  let id = 0;
-  for (const [k, position] of order.entries()) {
-    if (k > 0 && !codes.equal(order[k - 1] as number, position)) id++;
-    ids[position] = id;
+): Promise<readonly [BigUint64Array, BigUint64Array]> {
+  const significant = await runYielding(codes.significant(), signal);
+  const words = new BigUint64Array(codes.n);
+  // The first byte of the word is free for the numbers of nulls.
+  if (significant.bytes < WORD_BYTES) {
+    await runYielding(significant.fill({ begin: 0, end: significant.bytes }, words), signal);
+  } else {
+    const order = await argsortCodes(sorter, significant, { signal });
+    const ids = new Uint32Array(words.buffer);
+    let id = 0;
+    for (const [k, position] of order.entries()) {
+      if (k > 0 && !codes.equal(order[k - 1] as number, position)) id++;
+      ids[2 * position] = id;
+    }
   }
-  const spread = ({ rows, coded }: Rows, from: number, ofNull: number): Uint32Array => {
-    const found = new Uint32Array(rows.n).fill(ofNull);
-    for (const [i, row] of coded.entries()) found[row] = ids[from + i] as number;
-    return found;
+  const spread = ({ n, nulls }: Rows, from: number, ofNull: bigint): BigUint64Array => {
+    if (nulls.length === 0) return words.subarray(from, from + n);
+    const all = new BigUint64Array(n);
+    for (let row = 0, k = 0; row < n; row++) {
+      if (row === nulls[k]) k++;
+      all[row] = row === nulls[k - 1] ? ofNull : (words[from + row - k] as bigint);
+    }
+    return all;
   };
-  return [spread(left, 0, NULL_IDS[0]), spread(right, left.coded.length, NULL_IDS[1])];
+  return [spread(left, 0, ~0n), spread(right, left.n - left.nulls.length, ~1n)];
 }

@@ -8,12 +8,11 @@ import { createTable } from '../formats/subprocess/table-writer.js';
 import type { TableField } from '../formats/tables/table-type.js';
 import { assertTypesSupported } from '../formats/tables/type-support.js';
 import type { TextReadOptions } from '../formats/text/text-options.js';
-import type { RowsTo, TextPlan } from '../formats/text/text-plan.js';
+import type { RowPart, RowsTo, TextPlan } from '../formats/text/text-plan.js';
 import { TextWriter } from '../formats/text/text-writer.js';
 import type { Output } from '../streams/output.js';
 import { assertNotAborted } from '../streams/raw.js';
-import { BATCH_BYTES, BATCH_ROWS } from './policy.js';
-import type { RowWriter } from './row-sink.js';
+import { RowSink, type RowWriter } from './row-sink.js';
 import type { TablePlan } from './table-plan.js';
 
 /** A join of two tables. */
@@ -34,18 +33,6 @@ export interface TableJoin extends TextReadOptions {
   readonly memory: number;
 }
 
-/** Text between the parts of a row, the row of a partner that does not exist, and the form of a part in a joined row. */
-interface Form {
-  readonly between: Uint8Array;
-  readonly end: Uint8Array;
-  readonly noPartner: Uint8Array;
-  left(row: Uint8Array): Uint8Array;
-  right(row: Uint8Array): Uint8Array;
-}
-
-const NOTHING = new Uint8Array(0);
-const same = (row: Uint8Array): Uint8Array => row;
-
 interface JoinedOptions
   extends Pick<TableJoin, 'out' | 'kind' | 'suffix' | 'header' | 'delimiter' | 'verify'> {
   readonly target: SubprocessKind;
@@ -57,6 +44,8 @@ export class JoinedTable {
   readonly #options: JoinedOptions;
   readonly #to: RowsTo | undefined;
   readonly #fields: readonly TableField[];
+  /** Whether the rows are those of the left table. */
+  readonly #isLeftOnly: boolean;
 
   /**
    * @param plans how both tables are read; text rows if the output is text
@@ -79,70 +68,54 @@ export class JoinedTable {
     });
     this.#fields = kind === 'anti' ? left.fields : [...left.fields, ...fields];
     if (!this.#to) assertTypesSupported(this.#fields, { name: out, format: target.format, id: target.id });
-    this.plans = [withRows(left, this.#to), withRows(right, this.#to, names)];
-  }
-
-  get #form(): Form {
-    const to = this.#to;
-    const [{ fields: left }, { fields: right }] = this.plans;
-    const columns = this.#options.kind === 'anti' ? 0 : right.length;
-    const text = { between: NOTHING, end: Buffer.from(to && to.as !== 'values' ? to.lineEnd : '') };
-    if (to?.as === 'csv') {
-      const [delimiter, all] = [Buffer.from(to.delimiter), left.length + columns];
-      // A missing value of an only column is `""`, which is an empty text among several columns.
-      const part = (own: number) =>
-        own === 1 && all > 1 ? (row: Uint8Array) => (isQuotes(row) ? NOTHING : row) : same;
-      const noPartner = Buffer.concat(Array.from({ length: Math.max(0, columns - 1) }, () => delimiter));
-      const between = columns === 0 ? NOTHING : delimiter;
-      return { ...text, between, noPartner, left: part(left.length), right: part(columns) };
-    }
-    if (to?.as === 'ndjson') {
-      const nulls = this.#fields.slice(left.length).map(({ name }) => `${JSON.stringify(name)}:null`);
-      const noPartner = Buffer.from(`${nulls.join()}}`);
-      if (columns === 0) return { ...text, noPartner, left: same, right: () => NOTHING };
-      const between = Buffer.from(',');
-      return {
-        ...text,
-        between,
-        noPartner,
-        left: (row) => row.subarray(0, -1),
-        right: (row) => row.subarray(1),
-      };
-    }
-    return { ...text, noPartner: new Uint8Array(columns), left: same, right: same };
+    this.#isLeftOnly = kind === 'anti' || fields.length === 0;
+    this.plans = [
+      withPart(left, this.#to, this.#isLeftOnly ? undefined : 'left'),
+      withPart(right, this.#to, 'right', names),
+    ];
   }
 
   /**
    * Writes the rows at pairs of positions.
    *
-   * @param rows rows of both tables
+   * @param rows rows of the left table, followed by those of the right one
+   * @param left number of rows of the left table
    * @param positions positions of the rows in both tables, `NO_PARTNER` for none
    */
   async write(
     output: Output,
-    [left, right]: readonly [ByteStrings, ByteStrings],
+    { rows, left }: { readonly rows: ByteStrings; readonly left: number },
     [lefts, rights]: readonly [Uint32Array, Uint32Array | undefined],
     { signal, onProgress }: FileContext,
   ): Promise<void> {
     const writer = await this.#create(output, signal);
-    const form = this.#form;
-    let [parts, bytes, from] = [[] as Uint8Array[], 0, 0];
-    for (const [k, position] of lefts.entries()) {
-      const partner = rights?.[k];
-      parts.push(form.left(left.at(position)));
-      if (partner !== undefined) {
-        parts.push(form.between, partner === NO_PARTNER ? form.noPartner : form.right(right.at(partner)));
-      }
-      parts.push(form.end);
-      bytes += left.length(position);
-      const rows = k + 1 - from;
-      if (rows < BATCH_ROWS && bytes < BATCH_BYTES && k + 1 < lefts.length) continue;
-      await writer.write(rows, Buffer.concat(parts));
+    const onRows = (done: number): void => {
       assertNotAborted(signal);
-      onProgress?.({ phase: 'writing', done: k + 1, total: lefts.length });
-      [parts, bytes, from] = [[], 0, k + 1];
+      onProgress?.({ phase: 'writing', done, total: lefts.length });
+    };
+    let [positions, parts] = [lefts, 1];
+    if (rights && !this.#isLeftOnly) {
+      [positions, parts] = [new Uint32Array(2 * lefts.length), 2];
+      for (let k = 0; k < lefts.length; k++) {
+        const partner = rights[k] as number;
+        positions[2 * k] = lefts[k] as number;
+        positions[2 * k + 1] = partner === NO_PARTNER ? rows.n : left + partner;
+      }
+      rows.addBatch(Uint32Array.of(0, this.#noPartner.length), this.#noPartner);
     }
+    await new RowSink(writer, lefts.length, onRows, parts).addAll(rows, positions);
     await writer.end();
+  }
+
+  /** The right part of a row without a partner. */
+  get #noPartner(): Uint8Array {
+    const to = this.#to;
+    const [{ fields: left }, { fields: right }] = this.plans;
+    if (to?.as === 'csv')
+      return Buffer.from(`${to.delimiter.repeat(Math.max(0, right.length - 1))}${to.lineEnd}`);
+    if (to?.as !== 'ndjson') return new Uint8Array(right.length);
+    const nulls = this.#fields.slice(left.length).map(({ name }) => `${JSON.stringify(name)}:null`);
+    return Buffer.from(`${nulls.join()}}${to.lineEnd}`);
   }
 
   async #create(output: Output, signal: AbortSignal): Promise<RowWriter> {
@@ -162,18 +135,22 @@ export class JoinedTable {
   }
 }
 
-const isQuotes = (row: Uint8Array): boolean => row.length === 2 && row[0] === 0x22 && row[1] === 0x22;
-
-/** Returns the plan of a table whose rows are parts of text rows; the line end follows both. */
-function withRows(plan: TablePlan, to: RowsTo | undefined, names?: readonly string[]): TablePlan {
+/** Returns the plan of a table whose rows are rows of text, or parts of them. */
+function withPart(
+  plan: TablePlan,
+  to: RowsTo | undefined,
+  part: RowPart | undefined,
+  names?: readonly string[],
+): TablePlan {
   if (!to || to.as === 'values' || !plan.text) return plan;
   const { columns, isWhole, ...rest } = plan.text.plan;
+  const between = to.as === 'csv' ? to.delimiter : ',';
   const text: TextPlan = {
     ...rest,
     columns: columns.map((column, k) => ({ ...column, name: names?.[k] ?? column.name })),
-    // A JSON object is written again, so that its braces are the first and the last byte.
+    // JSON objects are written again, with the names of the output.
     isWhole: isWhole && to.as === 'csv',
-    to: { ...to, lineEnd: '' },
+    to: { ...to, lineEnd: part === 'left' ? between : to.lineEnd, ...(part && { part }) },
   };
   return { ...plan, text: { ...plan.text, plan: text } };
 }

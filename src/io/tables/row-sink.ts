@@ -32,6 +32,7 @@ export class RowSink implements EntrySink {
   readonly #output: RowOutput;
   readonly #maxRows: number;
   readonly #onRows: (rows: number) => void;
+  readonly #parts: number;
   #memory = Buffer.allocUnsafe(BATCH_BYTES + 2 ** 16);
   #used = 0;
   #inBatch = 0;
@@ -41,11 +42,13 @@ export class RowSink implements EntrySink {
   /**
    * @param maxRows  number of rows after which the sink is done
    * @param onRows  callback with the number of rows written so far
+   * @param parts  number of strings that are a row
    */
-  constructor(output: RowOutput, maxRows: number, onRows: (rows: number) => void) {
+  constructor(output: RowOutput, maxRows: number, onRows: (rows: number) => void, parts = 1) {
     this.#output = output;
     this.#maxRows = maxRows;
     this.#onRows = onRows;
+    this.#parts = parts;
   }
 
   get isDone(): boolean {
@@ -72,11 +75,13 @@ export class RowSink implements EntrySink {
     for (let from = 0; from < positions.length; ) {
       const place = { from, maxStrings: BATCH_ROWS, full: BATCH_BYTES };
       const taken = this.#inBatch === 0 ? rows.gather(positions, place, this.#memory) : undefined;
-      if (taken && taken.strings > 0) {
-        this.#used = taken.bytes;
-        this.#inBatch = taken.strings;
-        this.rows += taken.strings;
-        from += taken.strings;
+      let { strings, bytes } = taken ?? { strings: 0, bytes: 0 };
+      while (strings % this.#parts > 0) bytes -= rows.length(positions[from + --strings] as number);
+      if (strings > 0) {
+        this.#used = bytes;
+        this.#inBatch = strings;
+        this.rows += strings / this.#parts;
+        from += strings;
       } else if (!this.add(rows, positions[from++] as number)) continue;
       await writing;
       writing = this.flush();
@@ -88,15 +93,16 @@ export class RowSink implements EntrySink {
   }
 
   get #isFull(): boolean {
-    return this.#used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
+    const isFull = this.#used >= BATCH_BYTES || this.#inBatch >= BATCH_ROWS;
+    return isFull && this.#inBatch % this.#parts === 0;
   }
 
-  /** Counts a row and returns its place in the memory, which grows if necessary. */
+  /** Counts a string and returns its place in the memory, which grows if necessary. */
   #reserve(bytes: number): number {
     const at = this.#used;
     this.#used += bytes;
     this.#inBatch++;
-    this.rows++;
+    this.rows += 1 / this.#parts;
     if (this.#used > this.#memory.length) {
       assertFitsInBatch(this.#used);
       const more = Buffer.allocUnsafe(Math.max(this.#used, 2 * this.#memory.length));
@@ -108,7 +114,7 @@ export class RowSink implements EntrySink {
 
   async flush(): Promise<void> {
     if (this.#inBatch === 0) return;
-    const [rows, bytes] = [this.#inBatch, this.#memory.subarray(0, this.#used)];
+    const [rows, bytes] = [this.#inBatch / this.#parts, this.#memory.subarray(0, this.#used)];
     this.#used = 0;
     this.#inBatch = 0;
     await this.#output.write(rows, bytes);

@@ -80,6 +80,3 @@ export const BLOCK_STRINGS = 256;
 
 /** Strings whose words are read in one step, which takes a few milliseconds. */
 export const STEP_STRINGS = 2 ** 18;
-
-/** Maximum bytes of a string that is copied byte by byte, which is faster for short ones. */
-export const MAX_SHORT = 64;

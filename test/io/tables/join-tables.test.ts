@@ -176,10 +176,28 @@ test('tables without rows, and tables of the key alone, are joined', async (t) =
   t.deepEqual(await join('ids.csv', 'ids.csv', '--on', 'id', '--to', 'ndjson'), ['{"id":1}', '{"id":4}']);
 });
 
+test('an only value of the right table keeps its quotes, and missing ones are empty', async (t) => {
+  writeFileSync(path('left.csv'), 'id,n\n1,a\n2,b\n3,c\n4,d\n');
+  writeFileSync(path('right.csv'), 'text,id\n"",1\n,2\n"x,y",3\n');
+  const rows = ['id,n,text', '1,a,""', '2,b,', '3,c,"x,y"', '4,d,'];
+  t.deepEqual(await join('left.csv', 'right.csv', '--on', 'id', '--kind', 'left'), rows);
+  writeFileSync(path('middle.csv'), 'p,id,q\n1,1\n"2",2,"b"\n');
+  t.deepEqual(await join('left.csv', 'middle.csv', '--on', 'id', '--ragged', 'fill'), [
+    ...['id,n,p,q', '1,a,1,', '2,b,"2","b"'],
+  ]);
+});
+
 test('random tables agree with a plain reference', async (t) => {
   const random = new Random(47n);
-  for (const rows of [1, 30, 2000]) {
-    const value = () => (random.below(8) === 0 ? '' : String(random.below(Math.max(2, rows >> 2)) - 3));
+  // Keys of few bytes and of many are compared in different ways.
+  for (const [rows, suffix] of [
+    [1, ''],
+    [30, ''],
+    [2000, ''],
+    [2000, ' and more text'],
+  ] as const) {
+    const key = () => `${random.below(Math.max(2, rows >> 2)) - 3}${suffix}`;
+    const value = () => (random.below(8) === 0 ? '' : key());
     const [a, b] = [0, 1].map(() => Array.from({ length: rows }, value)) as [string[], string[]];
     writeFileSync(path('x.csv'), `k,i\n${a.map((key, i) => `${key},${i}\n`).join('')}`);
     writeFileSync(path('z.csv'), `k,j\n${b.map((key, i) => `${key},${i}\n`).join('')}`);
@@ -194,7 +212,7 @@ test('random tables agree with a plain reference', async (t) => {
       t.deepEqual(
         (await join('x.csv', 'z.csv', '--on', 'k', '--kind', kind)).slice(1),
         expected,
-        `${kind} ${rows}`,
+        `${kind} ${rows}${suffix}`,
       );
     }
   }

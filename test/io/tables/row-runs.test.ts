@@ -113,6 +113,41 @@ test('no rows, and rows longer than the read buffer, are sorted', async (t) => {
   }
 });
 
+test('batches do not split rows of several strings', async (t) => {
+  const sizes = [
+    [3, 70_000],
+    [1000, 5000],
+    [1_500_000, 4],
+    [2_100_000, 4],
+  ] as const;
+  for (const [size, n] of sizes) {
+    const rows = new ByteStrings();
+    const texts = Array.from({ length: 4 }, (_, i) => Buffer.alloc(size + i, 97 + i));
+    for (const text of texts) rows.addBatch(Uint32Array.of(0, text.length), text);
+    const positions = Uint32Array.from({ length: 2 * n }, (_, k) => (k * 3) % 4);
+    const [written, counts] = [[] as Buffer[], [] as number[]];
+    const write = async (count: number, bytes: Uint8Array): Promise<void> => {
+      written.push(Buffer.from(bytes));
+      counts.push(count);
+    };
+    const sink = new RowSink({ write }, Number.POSITIVE_INFINITY, () => undefined, 2);
+    await sink.addAll(rows, positions);
+    const expected = [...positions].map((i) => texts[i] as Buffer);
+    t.true(Buffer.concat(written).equals(Buffer.concat(expected)), `${size}`);
+    t.is(sink.rows, n);
+    let row = 0;
+    for (const [k, count] of counts.entries()) {
+      t.is(count % 1, 0);
+      const part = expected.slice(2 * row, 2 * (row + count));
+      t.is(
+        written[k]?.length,
+        part.reduce((sum, { length }) => sum + length, 0),
+      );
+      row += count;
+    }
+  }
+});
+
 test('a row above the maximum length is refused', (t) => {
   const sink = new RowSink({ write: async () => undefined }, 1, () => undefined);
   const memory = Buffer.alloc(8);

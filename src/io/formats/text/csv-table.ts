@@ -125,16 +125,6 @@ class CsvChunk implements TextChunk {
     return this.#splitter.filled > 0;
   }
 
-  missingFields(row: number): number {
-    const { firsts, fieldEnds, width } = this.#splitter;
-    const end = this.ends[row] as number;
-    let missing = 0;
-    const last = (firsts[this.#from + row + 1] as number) - 1;
-    // The field before a filled-in one ends where the record ends.
-    while (missing < width - 1 && fieldEnds[last - missing - 1] === end) missing++;
-    return missing;
-  }
-
   values(column: number): Values {
     let values = this.#values.get(column);
     if (!values) {

@@ -121,7 +121,6 @@ export class NdjsonTable implements TextTable {
       begins: lines.begins,
       ends: lines.ends,
       hasMissingFields: false,
-      missingFields: () => 0,
       values(column) {
         const values = known.get(column) ?? find(column);
         known.set(column, values);

@@ -24,10 +24,13 @@ export interface TextColumn {
   readonly isJson: boolean;
 }
 
+/** The part of a row that another row completes; `lineEnd` ends it. */
+export type RowPart = 'left' | 'right';
+
 /** Output form of the rows: text lines, or typed values. */
 export type RowsTo =
-  | { readonly as: 'csv'; readonly delimiter: string; readonly lineEnd: string }
-  | { readonly as: 'ndjson'; readonly lineEnd: string }
+  | { readonly as: 'csv'; readonly delimiter: string; readonly lineEnd: string; readonly part?: RowPart }
+  | { readonly as: 'ndjson'; readonly lineEnd: string; readonly part?: RowPart }
   | { readonly as: 'values' };
 
 export interface TextPlan {

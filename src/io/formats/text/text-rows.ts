@@ -1,6 +1,7 @@
 /** Builds batches of rows and key codes from text tables. */
 
 import { tableFunctions } from '../../../sort/host/native-tables.js';
+import { copyBytes } from '../../../util/copy-bytes.js';
 import type { Batch } from '../subprocess/protocol.js';
 import {
   joinStrings,
@@ -18,10 +19,7 @@ import { NumberScanner } from './number-style.js';
 import { cellsOf } from './text-cells.js';
 import type { TextColumn, TextKey, TextPlan } from './text-plan.js';
 import { markMissing, type TextChunk, type TextTable } from './text-table.js';
-import { FORM, rawText, textOf, type Values } from './values.js';
-
-/** Shorter ranges are copied faster byte by byte. */
-const SHORT = 48;
+import { FORM, type RawValues, rawBegin, rawEnd, rawText, textOf, type Values } from './values.js';
 
 /**
  * Yields all rows of a table, or those that may be among the first `head` in order, encoded as the plan requires.
@@ -72,45 +70,29 @@ function rowsOf(chunk: TextChunk, table: TextTable, plan: TextPlan, scanner: Num
     return rowStrings(cells);
   }
   const end = Buffer.from(to.lineEnd);
-  if (isWhole && table.kind.format === to.as && (to.as === 'ndjson' || to.delimiter === table.delimiter)) {
-    return records(chunk, end, Buffer.from(to.as === 'csv' ? to.delimiter : ''));
+  const isSame = table.kind.format === to.as && (to.as === 'ndjson' || to.delimiter === table.delimiter);
+  // An only missing value of a part has another form than in the input.
+  const isPart = to.part !== undefined && columns.length === 1;
+  if (isWhole && isSame && !chunk.hasMissingFields && !isPart) return records(chunk, end);
+  if (to.as === 'ndjson') {
+    const open = to.part === 'right' ? NOTHING : OPEN;
+    return objects(chunk, table, columns, [open, to.part === 'left' ? end : Buffer.concat([CLOSE, end])]);
   }
-  return to.as === 'csv'
-    ? fields(chunk, table, columns, Buffer.from(to.delimiter), end)
-    : objects(chunk, table, columns, end);
+  // Among several columns, a missing value is empty.
+  const missing = columns.length > 1 || to.part ? NOTHING : EMPTY;
+  const form = { delimiter: Buffer.from(to.delimiter), end, missing };
+  const all = columns.map(({ index }) => chunk.values(index));
+  return isSame ? sameFields(all, form) : fields(all, form, table.kind.format === 'csv', chunk.rows);
 }
 
 /** Returns rows as they are written in the input. */
-function records(chunk: TextChunk, end: Uint8Array, delimiter: Uint8Array): SizedStrings {
-  const { bytes, begins, ends } = chunk;
-  const isFilled = chunk.hasMissingFields;
+function records(chunk: TextChunk, end: Buffer): SizedStrings {
+  const { bytes, rows } = chunk;
+  const [begins, ends] = [chunk.begins.subarray(0, rows), chunk.ends.subarray(0, rows)];
   const native = tableFunctions();
-  if (native && !isFilled) {
-    const [from, until] = [begins.subarray(0, chunk.rows), ends.subarray(0, chunk.rows)];
-    return packedStrings(native.copyRanges(bytes, from, until, end));
-  }
-  const size = (i: number): number =>
-    (ends[i] as number) -
-    (begins[i] as number) +
-    end.length +
-    (isFilled ? chunk.missingFields(i) * delimiter.length : 0);
-  return {
-    size,
-    put(i, to, at) {
-      const [from, until] = [begins[i] as number, ends[i] as number];
-      if (until - from < SHORT) for (let k = from; k < until; k++) to[at++] = bytes[k] as number;
-      else {
-        to.set(bytes.subarray(from, until), at);
-        at += until - from;
-      }
-      for (let k = isFilled ? chunk.missingFields(i) : 0; k > 0; k--) {
-        to.set(delimiter, at);
-        at += delimiter.length;
-      }
-      for (let k = 0; k < end.length; k++) to[at++] = end[k] as number;
-      return at;
-    },
-  };
+  if (native) return packedStrings(native.copyRanges(bytes, begins, ends, end));
+  const forms = new Uint8Array(rows).fill(FORM.bare);
+  return sameFields([{ bytes, begins, ends, forms }], { end, delimiter: NOTHING, missing: NOTHING });
 }
 
 /** Returns rows that are concatenated from parts. */
@@ -129,31 +111,49 @@ function buildRows(rows: number, row: (i: number) => readonly Uint8Array[]): Siz
   };
 }
 
-const [NOTHING, EMPTY, NULL] = ['', '""', 'null'].map((text) => Buffer.from(text)) as [
-  Buffer,
-  Buffer,
-  Buffer,
-];
+const [NOTHING, EMPTY] = [Buffer.from(''), Buffer.from('""')];
+const [OPEN, CLOSE, NULL] = [Buffer.from('{'), Buffer.from('}'), Buffer.from('null')];
+
+/** Text between fields, after them, and instead of a missing one. */
+type CsvForm = Readonly<Record<'delimiter' | 'end' | 'missing', Buffer>>;
+
+/** Returns rows as CSV records, with the fields as they are written in the input. */
+function sameFields(all: readonly RawValues[], { delimiter, end, missing }: CsvForm): SizedStrings {
+  const between = Math.max(0, all.length - 1) * delimiter.length + end.length;
+  return {
+    size(i) {
+      let size = between;
+      for (const values of all) {
+        size += values.forms[i] === FORM.missing ? missing.length : rawEnd(values, i) - rawBegin(values, i);
+      }
+      return size;
+    },
+    put(i, to, at) {
+      for (let k = 0; k < all.length; k++) {
+        const values = all[k] as RawValues;
+        if (k > 0) at = copyBytes(delimiter, 0, delimiter.length, to, at);
+        if (values.forms[i] === FORM.missing) at = copyBytes(missing, 0, missing.length, to, at);
+        else at = copyBytes(values.bytes, rawBegin(values, i), rawEnd(values, i), to, at);
+      }
+      return copyBytes(end, 0, end.length, to, at);
+    },
+  };
+}
 
 /** Returns rows as CSV records. */
 function fields(
-  chunk: TextChunk,
-  table: TextTable,
-  columns: readonly TextColumn[],
-  delimiter: Buffer,
-  end: Buffer,
+  all: readonly Values[],
+  { delimiter, end, missing }: CsvForm,
+  isCsv: boolean,
+  rows: number,
 ): SizedStrings {
-  const all = columns.map(({ index }) => chunk.values(index));
-  const missing = columns.length === 1 ? EMPTY : NOTHING;
-  const isCsv = table.kind.format === 'csv';
-  const same = isCsv && table.delimiter === delimiter.toString();
-  return buildRows(chunk.rows, (i) =>
+  return buildRows(rows, (i) =>
     all.flatMap((values, k) => {
       const form = values.forms[i];
       const field =
         form === FORM.missing
           ? missing
-          : isCsv && (same || form !== FORM.bare)
+          : isCsv && form !== FORM.bare
             ? rawText(values, i)
             : formatField(textOf(values, i), delimiter);
       return [field, k === all.length - 1 ? end : delimiter];
@@ -161,26 +161,23 @@ function fields(
   );
 }
 
-const [OPEN, CLOSE] = ['{', '}'].map((text) => Buffer.from(text)) as [Buffer, Buffer];
-
 /** Returns rows as JSON objects. */
 function objects(
   chunk: TextChunk,
   table: TextTable,
   columns: readonly TextColumn[],
-  end: Buffer,
+  [open, close]: readonly [Buffer, Buffer],
 ): SizedStrings {
   const all = columns.map(({ index }) => chunk.values(index));
   const names = columns.map(({ name }, k) => Buffer.from(`${k > 0 ? ',' : ''}${JSON.stringify(name)}:`));
   const isJson = table.kind.format === 'ndjson';
   return buildRows(chunk.rows, (i) => [
-    OPEN,
+    open,
     ...all.flatMap((values, k) => [
       names[k] as Buffer,
       jsonValue(values, i, isJson || columns[k]?.isJson === true),
     ]),
-    CLOSE,
-    end,
+    close,
   ]);
 }
 

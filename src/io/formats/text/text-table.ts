@@ -14,9 +14,8 @@ export interface TextChunk {
   /** Start and end of each row. */
   readonly begins: Int32Array;
   readonly ends: Int32Array;
-  /** Whether rows may lack trailing fields, and how many a row lacks. */
+  /** Whether rows may lack trailing fields. */
   readonly hasMissingFields: boolean;
-  missingFields(row: number): number;
   /** Returns the values of a column. */
   values(column: number): Values;
 }

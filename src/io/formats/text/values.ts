@@ -60,8 +60,19 @@ export function textOf(values: Values, row: number): Uint8Array {
   return values.forms[row] === FORM.escaped ? values.unescape(range, row) : range;
 }
 
+/** Ranges and forms of values. */
+export type RawValues = Pick<Values, 'bytes' | 'begins' | 'ends' | 'forms'>;
+
+const quotesOf = (form: number | undefined): number => Number(form === FORM.text || form === FORM.escaped);
+
+/** Returns the start of a value as written, including quotes. */
+export const rawBegin = ({ begins, forms }: RawValues, row: number): number =>
+  (begins[row] as number) - quotesOf(forms[row]);
+
+/** Returns the end of a value as written, including quotes. */
+export const rawEnd = ({ ends, forms }: RawValues, row: number): number =>
+  (ends[row] as number) + quotesOf(forms[row]);
+
 /** Returns a value as written, including quotes. */
-export function rawText({ bytes, begins, ends, forms }: Values, row: number): Uint8Array {
-  const quotes = forms[row] === FORM.text || forms[row] === FORM.escaped ? 1 : 0;
-  return bytes.subarray((begins[row] as number) - quotes, (ends[row] as number) + quotes);
-}
+export const rawText = (values: RawValues, row: number): Uint8Array =>
+  values.bytes.subarray(rawBegin(values, row), rawEnd(values, row));

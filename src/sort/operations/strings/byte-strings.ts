@@ -1,6 +1,7 @@
+import { copyBytes, MAX_SHORT } from '../../../util/copy-bytes.js';
 import { tableFunctions } from '../../host/native-tables.js';
 import { inSlices, runSync, type Steps } from '../../host/steps.js';
-import { BLOCK_STRINGS, MAX_SHORT, STEP_STRINGS } from '../policy.js';
+import { BLOCK_STRINGS, STEP_STRINGS } from '../policy.js';
 import { type Codes, type Span, WORD_BYTES } from './code-order.js';
 
 /** The concatenated strings of one batch. */
@@ -109,13 +110,10 @@ export class ByteStrings implements Codes {
     return piece;
   }
 
-  /** Copies string `i` to `to` at `at`. */
-  copy(i: number, to: Uint8Array, at: number): void {
+  /** Copies string `i` to `to` at `at`, and returns its end there. */
+  copy(i: number, to: Uint8Array, at: number): number {
     const { first, offsets, bytes } = this.#pieceOf(i);
-    const begin = offsets[i - first] as number;
-    const end = offsets[i - first + 1] as number;
-    if (end - begin > MAX_SHORT) to.set(bytes.subarray(begin, end), at);
-    else for (let k = begin; k < end; k++) to[at++] = bytes[k] as number;
+    return copyBytes(bytes, offsets[i - first] as number, offsets[i - first + 1] as number, to, at);
   }
 
   /** Returns a view of string `i`. */

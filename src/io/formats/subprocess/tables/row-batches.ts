@@ -1,4 +1,5 @@
 /** Builds batches of rows and their key codes. Runs in the subprocess. */
+import { copyBytes } from '../../../../util/copy-bytes.js';
 import { type CodeColumn, codeColumn, type KeyOrder } from '../../tables/key-codes.js';
 import { type Cells, cellSize, putCell } from '../../tables/row-layout.js';
 import { keyKind } from '../../tables/table-type.js';
@@ -34,10 +35,7 @@ export function packedStrings({ sizes, bytes }: Pick<PackedStrings, 'sizes' | 'b
   return {
     ...{ sizes, bytes, offsets },
     size: (i) => sizes[i] as number,
-    put(i, to, at) {
-      to.set(bytes.subarray(offsets[i], offsets[i + 1]), at);
-      return at + (sizes[i] as number);
-    },
+    put: (i, to, at) => copyBytes(bytes, offsets[i] as number, offsets[i + 1] as number, to, at),
   };
 }
 
