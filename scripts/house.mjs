@@ -5,13 +5,14 @@
 //
 //   --check  fails when a measurement is above its limit in scripts/house.json
 //
-// Prints one row per measurement. When one falls, lower its limit. Generated files do not count. How many files a call
+// Prints one row per measurement, and the files outside its folder that name each operation. When a measurement falls, lower its limit. Generated files do not count. How many files a call
 // passes is not measured: imports contain shorter ways than calls take, and stacks leave out finished functions.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { circlesIn, FOLDERS, importsOf, upwardImports } from './house/imports.mjs';
+import { operationsOf } from './house/operations.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -55,6 +56,7 @@ export function measure(folder) {
   );
   const lines = sources.reduce((sum, { text }) => sum + lineCount(text), 0);
   const { name: className, lines: classLines } = longest(classes);
+  const operations = operationsOf(folder).toSorted((a, b) => b.outside.length - a.outside.length);
   return [
     {
       key: 'upwardImports',
@@ -72,6 +74,12 @@ export function measure(folder) {
     { key: 'longestFile', what: 'lines of the longest file', value: file.lines, where: file.name },
     { key: 'longestClass', what: 'lines of the longest class', value: classLines, where: className },
     { key: 'constants', what: 'named numeric constants', value: constants.length, where: '' },
+    {
+      key: 'operationFiles',
+      what: 'most files outside its folder that name an operation',
+      value: operations[0]?.outside.length ?? 0,
+      where: operations[0]?.outside.join(' ') ?? '',
+    },
   ];
 }
 
@@ -92,6 +100,12 @@ function main() {
   console.log('| | now | limit | |\n|---|---|---|---|');
   for (const { key, what, value, where } of rows) {
     console.log(`| ${what} | ${value} | ${limits[key]} | ${where} |`);
+  }
+  console.log(
+    '\n| operation | folder | files in it | files outside that name the operation |\n|---|---|---|---|',
+  );
+  for (const { operation, folder, files, outside } of operationsOf(join(root, 'src'))) {
+    console.log(`| ${operation} | ${folder} | ${files} | ${outside.length} |`);
   }
   if (!process.argv.includes('--check')) return;
   for (const { key, what, value } of excesses(rows, limits)) {
