@@ -51,6 +51,7 @@ PARTS = {
     "setXor": ("numbers",),
     "isIn": ("mask",),
     "mergeMany": ("keys",),
+    "join": ("numbers", "numbers"),
     "nth": ("sum",),
     "quantile": ("number", "number", "number"),
     "argpartition": ("halves",),
@@ -110,6 +111,16 @@ class NumPy:
 
     def lexsort(self, last, first):
         return np.lexsort((last, first))
+
+    def join(self, a):
+        """Positions of the pairs of equal keys, in the order of the first ones."""
+        order = self.argsort(a.values)
+        partners = a.values[order]
+        first = np.searchsorted(partners, a.indices)
+        counts = np.searchsorted(partners, a.indices, side="right") - first
+        left = np.repeat(np.arange(N), counts)
+        begins = np.cumsum(counts) - counts
+        return left, order[np.repeat(first - begins, counts) + np.arange(left.size)]
 
     def last(self, keys, k):
         """Positions of the k largest keys, in order."""
@@ -180,6 +191,7 @@ class NumPy:
             "isIn": lambda a: (xp.isin(a.keys, a.few),),
             "quantile": lambda a: tuple(xp.quantile(a.keys, QUARTILES)),
             "argpartition": lambda a: (xp.argpartition(a.keys, N >> 1),),
+            "join": self.join,
             "nth": lambda a: (xp.partition(a.keys, N >> 1)[N >> 1],),
             "reduce": lambda a: (a.keys.sum(dtype="u8"),),
             "scan": lambda a: (xp.cumsum(a.keys, dtype="u4"),),
@@ -198,6 +210,7 @@ class NumPy:
 class CuPy(NumPy):
     name = "CuPy"
     places = ("device", "host")
+    join = None  # its repeat takes no array of counts
 
     def __init__(self):
         import cupy
