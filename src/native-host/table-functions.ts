@@ -5,6 +5,7 @@
  */
 import { native } from '../opencl/binding.js';
 import { hostThreads } from '../util/threads.js';
+import { type Allocate, uncleared } from '../util/uncleared.js';
 
 /** Ranges and forms of the values of a column, as of src/io/formats/text/values.ts. */
 export interface ValueRanges {
@@ -301,21 +302,26 @@ export function gatherStrings(
   return { strings, bytes: used[0] as number };
 }
 
-/** A Snappy block, and the number of bytes that it contains. */
-export type SnappyBlock = readonly [block: Uint8Array, bytes: number];
+/** A Snappy block, the number of bytes that it contains, and how many of them are wanted; default all. */
+export type SnappyBlock = readonly [block: Uint8Array, bytes: number, wanted?: number];
 
 /**
- * Decompresses Snappy blocks.
+ * Decompresses the first bytes of Snappy blocks.
  *
- * @returns undefined when a block is damaged or has another number of bytes
+ * @param allocate  returns memory of a number of bytes, whose contents are replaced
+ * @returns undefined when a block contains another number of bytes, or is damaged before the end of the wanted ones
  * @throws OpenCLError INVALID_VALUE
  */
-export function decompressSnappy(blocks: readonly SnappyBlock[]): Uint8Array[] | undefined {
-  const contents = blocks.map(([, bytes]) => new Uint8Array(Buffer.allocUnsafeSlow(bytes).buffer));
+export function decompressSnappy(
+  blocks: readonly SnappyBlock[],
+  allocate: Allocate = uncleared,
+): Uint8Array[] | undefined {
+  const contents = blocks.map(([, bytes, wanted = bytes]) => allocate(wanted));
   const isValid = native().hostSnappy(
     hostThreads(),
     blocks.map(([block]) => block),
     contents,
+    Uint32Array.from(blocks, ([, bytes]) => bytes),
   ) as boolean;
   return isValid ? contents : undefined;
 }

@@ -441,13 +441,14 @@ NAN_METHOD(HostGatherStrings) {
 }
 
 /**
- * Arguments: threads, arrays of Snappy blocks and of the memory of their contents. Returns whether all blocks are valid and
- * have as many bytes as their memory.
+ * Arguments: threads, arrays of Snappy blocks and of the memory of their first bytes, and the numbers of bytes that the blocks
+ * contain. Returns whether all blocks have these numbers of bytes and are valid as far as they are read.
  */
 NAN_METHOD(HostSnappy) {
   Call call(info, "hostSnappy");
   const unsigned threads = call.Threads(0);
   const auto from = call.Elements(1), to = call.Elements(2);
+  const auto sizes = ReadSpan<const uint32_t>(call, info[3], from.size());
   if (!call.ok()) return;
   if (from.size() != to.size()) return (void)call.Fail(CL_INVALID_VALUE, "expected memory for each block");
   std::vector<Text> blocks;
@@ -459,7 +460,8 @@ NAN_METHOD(HostSnappy) {
   }
   std::atomic<bool> valid{true};
   ParallelFor(call.environment(), threads, blocks.size(), [&](size_t i) {
-    if (valid && !SnappyBlock(blocks[i]).Decompress(contents[i].data, contents[i].n)) valid = false;
+    const auto [data, n] = contents[i];
+    if (valid && !SnappyBlock(blocks[i]).Decompress(data, n, sizes.data[i])) valid = false;
   });
   call.Return(Nan::New(valid.load()));
 }

@@ -1,6 +1,7 @@
 /** Random-access byte sources: a file or memory. */
 import { fstatSync, readSync } from 'node:fs';
 import { FormatError } from '../../../util/errors.js';
+import { type Allocate, uncleared } from '../../../util/uncleared.js';
 import { FD } from './protocol.js';
 
 export interface ByteSource {
@@ -8,16 +9,17 @@ export interface ByteSource {
   /**
    * Returns a copy of `length` bytes from `position` on.
    *
+   * @param allocate  returns the memory of the copy; default new memory
    * @throws FormatError when the file was truncated in the meantime
    */
-  bytes(position: number, length: number): Uint8Array<ArrayBuffer>;
+  bytes(position: number, length: number, allocate?: Allocate): Uint8Array<ArrayBuffer>;
 }
 
 /** Returns a source for an open file; default that of the subprocess. */
 export const fileSource = (fd: number = FD.file): ByteSource => ({
   size: fstatSync(fd).size,
-  bytes(position, length) {
-    const bytes = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer); // not cleared, since it is filled
+  bytes(position, length, allocate = uncleared) {
+    const bytes = allocate(length);
     for (let at = 0; at < length; ) {
       const read = readSync(fd, bytes, at, length - at, position + at);
       if (read === 0) throw new FormatError('it was truncated while it was read');

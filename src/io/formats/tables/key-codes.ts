@@ -91,10 +91,13 @@ function fixedCodes(
 
 type PutCode = (i: number, to: Uint8Array, at: number) => void;
 
-/** Rows that are encoded at a time: a search for first rows needs the codes of few rows. */
+/** Maximum number of rows that are encoded at a time. */
 const BLOCK_ROWS = 128;
 
-/** Returns the codes of numbers of a dtype, which are encoded in blocks of rows. */
+/**
+ * Returns the codes of numbers of a dtype, which are encoded in blocks of rows. Blocks grow while they follow one another: a
+ * search for first rows needs the codes of single rows.
+ */
 function numberCodes(
   cells: Cells,
   dtype: Extract<KeyKind, { as: 'number' }>['dtype'],
@@ -106,15 +109,16 @@ function numberCodes(
   const stride = codeWordsOf(info);
   const codec = keyCodec(dtype, { descending, nan });
   const codes = new Uint32Array(Math.min(rows, BLOCK_ROWS) * stride);
-  /** The first row of the encoded block. */
-  let first = rows;
+  /** First row and size of the encoded block. */
+  let [first, size] = [rows, 0];
   const encode = (i: number): void => {
-    first = i - (i % BLOCK_ROWS);
-    const plain = contiguous(cells, width, first, Math.min(rows, first + BLOCK_ROWS));
+    size = i === first + size ? Math.min(2 * size, BLOCK_ROWS) : 1;
+    first = i;
+    const plain = contiguous(cells, width, first, Math.min(rows, first + size));
     encodeRecords(keyWords(plain, info), codes, stride, codec);
   };
   return (i, to, at) => {
-    if (i < first || i >= first + BLOCK_ROWS) encode(i);
+    if (i < first || i >= first + size) encode(i);
     const word = (i - first) * stride;
     for (let k = 0; k < width; k++) {
       const byte = width - 1 - k;

@@ -156,3 +156,57 @@ test('Snappy blocks of all kinds of elements are decompressed, and damaged ones 
   }
   t.deepEqual(decompressSnappy([]), []);
 });
+
+/** Returns a Snappy block of random elements with its contents, and the positions between its elements in both. */
+function randomBlock(random: Random, elements: number): { block: Buffer; content: Buffer; ends: number[][] } {
+  const [parts, out]: [number[], number[]] = [[], []];
+  const ends: number[][] = [];
+  for (let k = 0; k < elements; k++) {
+    const kind = out.length === 0 ? 0 : random.below(4);
+    if (kind === 0) {
+      const length = 1 + random.below(random.below(4) === 0 ? 400 : 20);
+      if (length <= 60) parts.push((length - 1) << 2);
+      else parts.push(61 << 2, (length - 1) & 255, (length - 1) >> 8);
+      for (let i = 0; i < length; i++) {
+        parts.push(random.below(256));
+        out.push(parts.at(-1) as number);
+      }
+    } else {
+      const length = kind === 1 ? 4 + random.below(8) : 1 + random.below(64);
+      const offset =
+        1 + random.below(Math.min(out.length, random.below(2) ? 20 : kind === 1 ? 2047 : 65_535));
+      const bytes = [offset & 255, offset >> 8, 0, 0];
+      if (kind === 1) parts.push(1 | ((length - 4) << 2) | ((offset >> 8) << 5), offset & 255);
+      else parts.push(kind | ((length - 1) << 2), ...bytes.slice(0, kind === 2 ? 2 : 4));
+      for (let i = 0; i < length; i++) out.push(out[out.length - offset] as number);
+    }
+    ends.push([parts.length, out.length]);
+  }
+  const size = [out.length & 127, (out.length >> 7) & 127, out.length >> 14];
+  const head = [(size[0] as number) | 128, (size[1] as number) | 128, size[2] as number];
+  return {
+    block: Buffer.from([...head, ...parts]),
+    content: Buffer.from(out),
+    ends: ends.map(([at = 0, end = 0]) => [head.length + at, end]),
+  };
+}
+
+test('the first bytes of Snappy blocks are decompressed, whatever follows them', (t) => {
+  const random = new Random(Number(process.env.CLSORT_TEST_SEED ?? 1));
+  for (let round = 0; round < 200; round++) {
+    const { block, content, ends } = randomBlock(random, 1 + random.below(300));
+    const bytes = content.length;
+    const [end = 0, valid = 0] = ends[random.below(ends.length)] ?? [];
+    const changed = Buffer.concat([block.subarray(0, end), Buffer.alloc(block.length - end, 0xff)]);
+    for (const wanted of [0, random.below(bytes + 1), valid, bytes]) {
+      const [whole] = decompressSnappy([[block, bytes, wanted]]) ?? [];
+      t.true(content.subarray(0, wanted).equals(whole as Uint8Array), `${round}: ${wanted} of ${bytes}`);
+      const [part] = decompressSnappy([[changed, bytes, Math.min(wanted, valid)]]) ?? [];
+      if (wanted < bytes)
+        t.true(content.subarray(0, Math.min(wanted, valid)).equals(part ?? Buffer.alloc(0)), `${round}`);
+    }
+    t.is(decompressSnappy([[block, bytes + 1, 0]]), undefined);
+    t.is(decompressSnappy([[block, bytes, bytes + 1]]), undefined);
+    if (end < block.length) t.is(decompressSnappy([[block.subarray(0, end), bytes, bytes]]), undefined);
+  }
+});

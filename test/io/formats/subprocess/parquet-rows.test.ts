@@ -111,6 +111,27 @@ for (const options of [
   });
 }
 
+test('rows of large pages are found where their number suggests, and beyond', async (t) => {
+  const sql = await otherDuckdb();
+  const name = path('large-pages.parquet');
+  const columns = [
+    `${COLUMNS.key} AS key`,
+    "CASE WHEN i < 1000 THEN repeat('long ' || i, 150) ELSE 'y' || i END AS first",
+    "CASE WHEN i >= 19000 THEN repeat('long ' || i, 150) ELSE 'y' || i END AS last",
+    'hash(i) AS number',
+    'CASE WHEN i > 100 THEN hash(i) END AS present',
+  ];
+  await sql(
+    `COPY (SELECT ${columns} FROM range(${ROWS}) t(i)) TO '${name}' (FORMAT parquet, COMPRESSION snappy, DICTIONARY_SIZE_LIMIT 1)`,
+  );
+  for (const head of [1, 2, 3, 20, 500]) {
+    const wanted = request(columns.length, head);
+    const found = await here(name, wanted);
+    t.is(found?.rows, ROWS);
+    t.deepEqual(found, await inSubprocess(name, wanted), `${head}`);
+  }
+});
+
 test('files with other columns, and keys with nulls or of other types, are left to the subprocess', async (t) => {
   const sql = await otherDuckdb();
   const write = async (columns: string, options = ''): Promise<string> => {

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { type Dtype, dtypeInfo } from '../../../../keys/dtype.js';
 import { loadTableFunctions, tableFunctions } from '../../../../sort/host/native-tables.js';
+import { ReusedMemory } from '../../../../util/uncleared.js';
 import type { ByteSource } from '../byte-source.js';
 import { ParquetFooter, type RowGroup } from './parquet-footer.js';
 import { type PlacedGroup, placedGroups, searchedGroups } from './parquet-groups.js';
@@ -81,28 +82,32 @@ export class NumericColumn {
   }
 
   /**
-   * Yields the values of row groups that a search does not exclude. The event loop runs in between.
+   * Yields the values of row groups that a search does not exclude. The event loop runs in between. The memory of a record
+   * is overwritten after the next one is requested.
    *
    * @throws FormatError when a page is damaged, has nulls or an unusual encoding
    */
   async *search(search: Search): AsyncGenerator<NumberedRecord> {
     const type = { is: this.dtype };
+    const memory = new ReusedMemory();
     let some: PlacedGroup[] = [];
     for (const place of searchedGroups(this.#groups, { leaf: this.#index, type }, search)) {
       some.push(place);
       if (some.length < GROUPS) continue;
-      yield* this.#records(some);
+      yield* this.#records(some, memory);
       await setImmediate();
       some = [];
     }
-    yield* this.#records(some);
+    yield* this.#records(some, memory);
   }
 
-  *#records(places: readonly PlacedGroup[]): Generator<NumberedRecord> {
+  *#records(places: readonly PlacedGroup[], reused: ReusedMemory): Generator<NumberedRecord> {
+    reused.reset();
     const native = tableFunctions();
     if (!native) throw new Error('the addon is not loaded');
     const chunks = places.flatMap(({ group }) => group.chunk(this.#index) ?? []);
-    const how = { width: dtypeInfo(this.dtype).bytes, isOptional: !this.#isRequired };
+    const { take: allocate } = reused;
+    const how = { width: dtypeInfo(this.dtype).bytes, isOptional: !this.#isRequired, allocate };
     for (const [i, memory] of decodeChunks(native, this.#source, chunks, how).entries()) {
       const { firstRow, group } = places[i] as PlacedGroup;
       const cells = { type: { is: this.dtype }, isNull: () => false, hasNulls: false, memory } as const;

@@ -1,9 +1,10 @@
 /**
- * Decodes single rows of Parquet files, in the process that needs them. Only the pages of these rows are decompressed. As
- * in `parquet-numbers.ts`, an error means that the package that reads all files has to decode them.
+ * Decodes single rows of Parquet files, in the process that needs them. Only the pages of these rows are decompressed, and
+ * pages of plain values about as far as the last of the rows. As in `parquet-numbers.ts`, an error means that the package that reads all files has to decode them.
  */
 import { isUtf8 } from 'node:buffer';
 import type { TableFunctions } from '../../../../sort/host/native-tables.js';
+import { FormatError } from '../../../../util/errors.js';
 import { type Cells, lengthAt } from '../../tables/row-layout.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
 import type { ByteSource } from '../byte-source.js';
@@ -55,18 +56,31 @@ export function readCells(
       pages: pagesOfRows(pages, rows),
     };
   });
-  const all = needed.flatMap(({ dictionary, pages }) => [
-    ...(dictionary ? [dictionary] : []),
-    ...pages.map(({ page }) => page),
-  ]);
-  const contentOf = unpackedPages(native, all);
+  const prefixes = new Map(
+    needed.flatMap(({ dictionary, pages }) => [
+      ...(dictionary ? [[dictionary, dictionary.bytes] as const] : []),
+      ...pages.map((some) => [some.page, prefixOf(some)] as const),
+    ]),
+  );
+  const contentOf = unpackedPages(native, [...prefixes.keys()], {
+    wanted: (page) => prefixes.get(page) as number,
+  });
+  const valuesIn = (some: RowsOfPage, how: HowStored): (Uint8Array | undefined)[] => {
+    const content = contentOf(some.page);
+    try {
+      return valuesOf(some, content, how);
+    } catch (error) {
+      if (!(error instanceof FormatError) || content.length === some.page.bytes) throw error;
+    }
+    return valuesOf(some, unpackedPages(native, [some.page])(some.page), how); // the rows are beyond the prefix
+  };
   return chunks.map(({ type, isOptional }, i) => {
     const width = fixedBytes(type);
     const { dictionary, pages } = needed[i] as (typeof needed)[number];
     const how = { width, isOptional, dictionary: dictionary && contentOf(dictionary) };
     return cellsOf(
       type,
-      pages.flatMap((some) => valuesOf(some, contentOf(some.page), how)),
+      pages.flatMap((some) => valuesIn(some, how)),
     );
   });
 }
@@ -84,6 +98,16 @@ function pagesOfRows(pages: readonly Page[], rows: readonly number[]): RowsOfPag
   }
   if (at < rows.length) throw unusual();
   return found;
+}
+
+/** Encoders of Snappy compress blocks of this size. */
+const BLOCK_BYTES = 2 ** 16;
+
+/** Returns the size of the begin of a page that probably has some of its rows. */
+function prefixOf({ page: { encoding, isPacked, bytes, values }, rows }: RowsOfPage): number {
+  if (!isPacked || encoding !== ENCODING.plain) return bytes;
+  const share = ((rows.at(-1) ?? 0) + 1) / values;
+  return Math.min(bytes, Math.ceil(bytes * share) + BLOCK_BYTES);
 }
 
 /** Plain values. They are read in the order of their numbers. */
@@ -120,19 +144,22 @@ function checked(value: Uint8Array, length: number): Uint8Array {
   throw unusual();
 }
 
-/** Returns the values of some rows of a page; undefined for nulls. */
+/** The bytes of a value if that is fixed, whether values may be null, and the plain values of a dictionary. */
+interface HowStored {
+  readonly width: number | undefined;
+  readonly isOptional: boolean;
+  readonly dictionary: Uint8Array | undefined;
+}
+
+/**
+ * Returns the values of some rows of a page; undefined for nulls.
+ *
+ * @throws FormatError when the page is damaged, or its content ends before a value
+ */
 function valuesOf(
   { page, rows }: RowsOfPage,
   content: Uint8Array,
-  {
-    width,
-    isOptional,
-    dictionary,
-  }: {
-    readonly width: number | undefined;
-    readonly isOptional: boolean;
-    readonly dictionary: Uint8Array | undefined;
-  },
+  { width, isOptional, dictionary }: HowStored,
 ): (Uint8Array | undefined)[] {
   const { levels, at } = levelsOf(page, content, isOptional);
   const ranks = levels ? ranksOf(levels, page.values, rows) : rows;

@@ -6,6 +6,7 @@
  */
 import type { TableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
+import type { Allocate } from '../../../../util/uncleared.js';
 import type { ByteSource } from '../byte-source.js';
 import { type ColumnChunk, numberAt, structAt } from './parquet-footer.js';
 import { decodePrefix, type Struct, THRIFT } from './thrift.js';
@@ -56,16 +57,21 @@ const KNOWN: readonly number[] = [...Object.values(ENCODING), 3];
  *
  * @param width bytes of a value: 4 or 8
  * @param isOptional whether values may be null
+ * @param allocate returns the memory of what is read and decompressed
  * @throws FormatError when a page is damaged, has nulls or an unusual encoding
  */
 export function decodeChunks(
   native: Pick<TableFunctions, 'decompressSnappy'>,
   source: ByteSource,
   chunks: readonly ColumnChunk[],
-  { width, isOptional }: { readonly width: number; readonly isOptional: boolean },
+  {
+    width,
+    isOptional,
+    allocate,
+  }: { readonly width: number; readonly isOptional: boolean; readonly allocate: Allocate },
 ): Uint8Array[] {
-  const pages = chunks.map((chunk) => pagesOf(source.bytes(chunk.begin, chunk.bytes), chunk));
-  const contentOf = unpackedPages(native, pages.flat());
+  const pages = chunks.map((chunk) => pagesOf(source.bytes(chunk.begin, chunk.bytes, allocate), chunk));
+  const contentOf = unpackedPages(native, pages.flat(), { allocate });
   return pages.map((some, i) => {
     let dictionary: Uint8Array | undefined;
     const rows = chunks[i]?.values as number;
@@ -85,14 +91,20 @@ export function decodeChunks(
 /**
  * Decompresses pages together, on several threads, and returns a function that returns their contents.
  *
+ * @param how.allocate returns the memory of what is decompressed
+ * @param how.wanted returns how many bytes of a page to decompress; default all
  * @throws FormatError when a page is damaged
  */
 export function unpackedPages(
   { decompressSnappy }: Pick<TableFunctions, 'decompressSnappy'>,
   pages: readonly Page[],
+  { allocate, wanted }: { readonly allocate?: Allocate; readonly wanted?: (page: Page) => number } = {},
 ): (page: Page) => Uint8Array {
   const packed = pages.filter(({ isPacked }) => isPacked);
-  const contents = decompressSnappy(packed.map((page) => [page.packed, page.bytes]));
+  const contents = decompressSnappy(
+    packed.map((page) => [page.packed, page.bytes, wanted?.(page) ?? page.bytes]),
+    allocate,
+  );
   if (!contents) throw unusual();
   const unpacked = new Map(packed.map((page, i) => [page, contents[i] as Uint8Array]));
   return (page) => unpacked.get(page) ?? page.packed;

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { loadTableFunctions, tableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
+import type { Cells } from '../../tables/row-layout.js';
 import type { TableType } from '../../tables/table-type.js';
 import type { ByteSource } from '../byte-source.js';
 import type { FoundField, WantedKey } from '../protocol.js';
@@ -9,7 +10,7 @@ import { DTYPES, hasSimpleChunk, NumericColumn } from './numeric-column.js';
 import { readCells, type TypedChunk } from './parquet-cells.js';
 import { ARROW_SCHEMA, type Leaf, ParquetFooter } from './parquet-footer.js';
 import { type PlacedGroup, placedGroups } from './parquet-groups.js';
-import type { NumberedRecord, RecordSource, Search } from './record-batches.js';
+import type { KnownColumn, NumberedRecord, RecordSource, Search } from './record-batches.js';
 
 /** Types of other physical types with their logical types. */
 const TYPES: Readonly<Record<string, TableType>> = {
@@ -84,10 +85,14 @@ export class ParquetRows implements Pick<RecordSource, 'rows' | 'search' | 'chos
   }
 
   /** @throws FormatError when a page is damaged or has an unusual encoding */
-  async *chosen(columns: readonly number[], rows: readonly number[]): AsyncGenerator<NumberedRecord> {
+  async *chosen(
+    columns: readonly number[],
+    rows: readonly number[],
+    known?: KnownColumn,
+  ): AsyncGenerator<NumberedRecord> {
     const native = tableFunctions();
     if (!native) throw new Error('the addon is not loaded');
-    const read = [...new Set(columns)];
+    const read = [...new Set(columns)].filter((index) => index !== known?.index);
     let at = 0;
     for (const { group, firstRow } of this.#groups) {
       const begin = at;
@@ -98,14 +103,24 @@ export class ParquetRows implements Pick<RecordSource, 'rows' | 'search' | 'chos
         return { chunk: group.chunk(index), type, isOptional: !isRequired } as TypedChunk;
       });
       const some = rows.slice(begin, at).map((row) => row - firstRow);
-      const cells = readCells(native, this.#source, chunks, some);
+      const found = readCells(native, this.#source, chunks, some);
+      const values = known?.values.slice(begin, at);
+      const cellsOf = (index: number): Cells =>
+        values && index === known?.index
+          ? this.#cellsOf(index, values)
+          : (found[read.indexOf(index)] as Cells);
       yield {
         rows: some.length,
         firstRow: rows[begin] as number,
         isSelection: true,
-        columns: (indices) => indices.map((index) => cells[read.indexOf(index)] as (typeof cells)[number]),
+        columns: (indices) => indices.map(cellsOf),
       };
       await setImmediate(); // the event loop runs in between
     }
+  }
+
+  #cellsOf(index: number, values: readonly Uint8Array[]): Cells {
+    const { type } = this.fields[index] as FoundField;
+    return { type, isNull: () => false, hasNulls: false, memory: Buffer.concat(values) } as Cells;
   }
 }

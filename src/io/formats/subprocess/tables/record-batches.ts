@@ -1,6 +1,6 @@
 /** Batches of the rows of a table, or of its first rows in order. Runs in the subprocess. */
 import { FormatError } from '../../../../util/errors.js';
-import { FirstRows, type RankedRows } from '../../tables/first-rows.js';
+import { type FirstRow, FirstRows, type RankedRows } from '../../tables/first-rows.js';
 import { keyNumbers } from '../../tables/key-numbers.js';
 import type { Cells } from '../../tables/row-layout.js';
 import { fixedBytes } from '../../tables/table-type.js';
@@ -31,6 +31,12 @@ export interface Search extends Pick<RowsMessage, 'keys' | 'trustsStatistics'> {
   readonly countsNulls: boolean;
 }
 
+/** Values of fixed length of a column, for each of the chosen rows. None is null. */
+export interface KnownColumn {
+  readonly index: number;
+  readonly values: readonly Uint8Array[];
+}
+
 /** The records of a file. Columns are indices in the file; a record has at least those that are named. */
 export interface RecordSource {
   readonly rows: number;
@@ -38,8 +44,12 @@ export interface RecordSource {
   all(columns: readonly number[]): Records;
   /** Yields records in any order, with the columns of the keys. May leave out records that the search excludes. */
   search(search: Search): Records;
-  /** Yields the records that have these rows, whose numbers ascend, in order. May yield others. */
-  chosen(columns: readonly number[], rows: readonly number[]): Records;
+  /**
+   * Yields the records that have these rows, whose numbers ascend, in order. May yield others.
+   *
+   * @param known a column that need not be read again
+   */
+  chosen(columns: readonly number[], rows: readonly number[], known?: KnownColumn): Records;
 }
 
 /** Assigns numbers to records that follow one another. */
@@ -85,9 +95,10 @@ export async function* firstRowBatches(
 ): AsyncGenerator<Batch> {
   const first = new FirstRows(head, wanted.keys[0]);
   yield* searchRows(source, { ...wanted, first, countsNulls: false });
-  const rows = first.rows().map(({ row }) => row);
+  const found = first.rows();
+  const rows = found.map(({ row }) => row);
   let at = 0;
-  for await (const record of source.chosen(columnsOf(wanted), rows)) {
+  for await (const record of source.chosen(columnsOf(wanted), rows, knownColumn(wanted, found))) {
     const begin = at;
     if (record.isSelection) at += record.rows;
     while (at < rows.length && (rows[at] as number) < record.firstRow + record.rows) at++;
@@ -98,6 +109,15 @@ export async function* firstRowBatches(
     if (at > begin) for (const batch of batchesOf(record, wanted, chosen)) yield { ...batch, rows: 0 };
   }
   if (at < rows.length) throw new FormatError('it was changed while it was read');
+}
+
+/** Returns the column of the only key if the search has kept all its values. */
+function knownColumn({ keys }: RowsMessage, found: readonly FirstRow[]): KnownColumn | undefined {
+  const [key, ...others] = keys;
+  const values = found.flatMap(({ value }) => value ?? []);
+  return key && others.length === 0 && values.length === found.length
+    ? { index: key.index, values }
+    : undefined;
 }
 
 export async function* firstKeyBatches(
@@ -138,7 +158,7 @@ async function* searchRows(
     const [ofFirst] = cells as [Cells];
     onRecord?.(record, ofFirst);
     const codes = codesOfKeys(cells, keys, rows);
-    const value = onRecord && valueCopier(ofFirst);
+    const value = onRecord || ofFirst.hasNulls === false ? valueCopier(ofFirst) : undefined;
     first.add({ rows, codes, firstRow, numbers: keyNumbers(ofFirst, key, rows), value });
     left -= rows;
     yield { rows, buffers: [] };
@@ -146,11 +166,12 @@ async function* searchRows(
   if (left > 0) yield { rows: left, buffers: [] };
 }
 
-/** Returns a function that copies values of fixed length. */
+/** Returns a function that copies values of fixed length; undefined for others. */
 function valueCopier({ type, memory, offset }: Cells): RankedRows['value'] {
-  const width = fixedBytes(type) ?? 0;
+  const width = fixedBytes(type);
+  if (width === undefined || !memory) return undefined;
   return (i) => {
     const at = offset?.(i) ?? i * width;
-    return (memory as Uint8Array).slice(at, at + width);
+    return memory.slice(at, at + width);
   };
 }
