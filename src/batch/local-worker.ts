@@ -2,6 +2,7 @@
  * A worker that runs small jobs in this process. The host engine sorts them, so no driver can crash it. If
  * all known jobs are small, a process starts when another job arrives.
  */
+import { blockingCalls } from '../io/streams/file-calls.js';
 import { hostSorter } from '../sort/api/host-sorter.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { throwIfAborted } from '../sort/model/options.js';
@@ -65,7 +66,8 @@ class LocalWorker implements RunningWorker {
     this.#running.add(controller);
     try {
       const { runJob } = await import('./run-job.js'); // a batch on other machines does not load it
-      const context = { ...noStreams(), signal: controller.signal, temporaryFiles, onWarning: warn };
+      const { signal } = controller;
+      const context = { ...noStreams(), signal, temporaryFiles, onWarning: warn, files: blockingCalls };
       return await runJob(this.#sorter, { job, hashes: this.#options.hashes }, context);
     } finally {
       this.#running.delete(controller);

@@ -1,4 +1,5 @@
 /** Execution of one job, in a worker process or for small files in this one. */
+import { statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileContext, FileReport } from '../io/file-sort/file-job.js';
@@ -47,7 +48,7 @@ export async function runJob(
     hashes && inputs.includes(job.out) ? await open(job.out).catch(() => undefined) : undefined;
   try {
     for (const path of [job.out, ...(job.counts === undefined ? [] : [job.counts])]) {
-      await makeFolder(dirname(path), path);
+      if (!isFolder(dirname(path))) await makeFolder(dirname(path), path);
     }
     const before = hashes ? inputs.map(fileState) : [];
     const report = await sortJob(sorter, job, memory, context);
@@ -82,6 +83,8 @@ export async function runJob(
     await replaced?.close();
   }
 }
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 function sortJob(
   sorter: SorterOperations,

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import type { TemporaryFiles } from '../io/streams/output.js';
 import { ioError } from '../io/streams/raw.js';
@@ -169,7 +169,7 @@ export class Runner {
     let timer: NodeJS.Timeout | undefined;
     try {
       if (!worker) throw new Error(`cannot run ${job.name}: ${device} has no worker process`);
-      await assertPresent(job);
+      assertPresent(job);
       if (this.#options.signal.aborted)
         throw new AbortedError(`cannot run ${job.name}: the batch was interrupted`);
       const onProgress = (progress: Progress) => onEvent({ is: 'progress', job, device, progress });
@@ -281,11 +281,13 @@ interface Failure {
  *
  * @throws IoError when an input does not exist
  */
-async function assertPresent(job: Job): Promise<void> {
+function assertPresent(job: Job): void {
   for (const path of inputsOf(job)) {
-    await stat(path).catch((error) => {
-      if (error.code === 'ENOENT') throw ioError('read', path, error);
-    });
+    try {
+      statSync(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw ioError('read', path, error);
+    }
   }
 }
 

@@ -16,7 +16,7 @@ async function isDenied(syncing: Promise<void>): Promise<boolean> {
 }
 
 /** Waits until a file is on its storage. Node's permission model denies that by descriptor, since Node 26 by handle as well. */
-export async function syncFile(file: FileHandle): Promise<void> {
+export async function syncFile(file: Pick<FileHandle, 'fd' | 'sync'>): Promise<void> {
   if (await isDenied(sync(file.fd))) await isDenied(file.sync());
 }
 

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FileCalls } from '../streams/file-calls.js';
 import type { FileHashes } from '../streams/file-hash.js';
 import { assertOneStdin, openSource, type Source } from '../streams/raw.js';
 import { concatenateReaders } from './concatenate-readers.js';
@@ -12,6 +13,7 @@ interface Streams {
   readonly stdin: Readable;
   readonly signal: AbortSignal;
   readonly hashes?: FileHashes | undefined;
+  readonly files?: FileCalls | undefined;
 }
 
 /**
@@ -27,14 +29,17 @@ interface Streams {
  */
 export async function withReaders<T>(
   paths: readonly string[],
-  { stdin, signal, hashes }: Streams,
+  { stdin, signal, hashes, files }: Streams,
   use: (open: OpenReaders, areFiles: boolean) => Promise<T>,
 ): Promise<T> {
   assertOneStdin(paths);
   const sources: Source[] = [];
   const readers: KeyReader[] = [];
   try {
-    for (const path of paths) sources.push(await openSource(path, stdin, signal, hashes?.forInput(path)));
+    for (const path of paths) {
+      const hash = hashes?.forInput(path);
+      sources.push(await openSource(path, stdin, signal, { hash, files }));
+    }
     const open: OpenReaders = async (options) => {
       for (const [i, source] of sources.entries()) {
         readers.push(await openKeys(source, paths[i] ?? '', { ...options, signal }));

@@ -1,5 +1,6 @@
-import { mkdir, stat, statfs } from 'node:fs/promises';
+import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type FileCalls, threadedCalls } from './file-calls.js';
 import { ioError } from './raw.js';
 
 /**
@@ -36,8 +37,11 @@ async function assertFolder(folder: string, error: unknown): Promise<void> {
 }
 
 /** Returns the free bytes on the disk of a folder; undefined when the system does not report them. */
-export async function freeBytes(folder: string): Promise<number | undefined> {
-  const disk = await statfs(folder).catch(() => undefined);
+export async function freeBytes(
+  folder: string,
+  files: Pick<FileCalls, 'statfs'> = threadedCalls,
+): Promise<number | undefined> {
+  const disk = await files.statfs(folder).catch(() => undefined);
   if (!disk || disk.blocks === 0) return undefined; // the file system does not report its size
   return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
 }

@@ -1,11 +1,12 @@
 import { constants, unlinkSync } from 'node:fs';
-import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { constants as os } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AbortedError, IoError, UsageError } from '../../util/errors.js';
 import { syncFile } from '../../util/sync-file.js';
+import { type FileCalls, type OpenFile, threadedCalls } from './file-calls.js';
 import type { FileHash, FileHashes } from './file-hash.js';
 import { freeBytes } from './folder.js';
 import { PIECE_BYTES } from './policy.js';
@@ -76,6 +77,8 @@ export interface OutputContext {
   readonly onSpan?: OnSpan | undefined;
   /** Receive what is written to files. */
   readonly hashes?: FileHashes | undefined;
+  /** Calls to the file system; default in threads. */
+  readonly files?: FileCalls | undefined;
 }
 
 /** Thrown when the reader of a pipe has closed it. This is not a failure, and nothing is reported. */
@@ -101,19 +104,20 @@ export const outputError = (name: string, cause: unknown): IoError =>
  */
 export async function openOutput(path: string, context: OutputContext): Promise<Output> {
   if (isStdout(path)) return streamOutput('stdout', context.stdout, context.signal);
+  const { files = threadedCalls } = context;
   try {
     if (path === '' || path.endsWith('/')) {
       const code = path === '' ? 'ENOENT' : 'EISDIR';
       throw Object.assign(new Error('no name of a file'), { code });
     }
-    const existing = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    const existing = await files.stat(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error; // reports early that a name is too long, for example
     });
     if (existing?.isDirectory()) throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
     if (existing?.isFIFO()) return await pipeOutput(path, context.signal);
     if (existing && !existing.isFile()) return await deviceOutput(path); // /dev/null must not be replaced
-    const target = existing ? await realpath(path) : await resolveTarget(path);
-    if (existing) await access(target, constants.W_OK); // a rename would ignore missing write permission
+    const target = existing ? await files.realpath(path) : await resolveTarget(path, files);
+    if (existing) await files.access(target, constants.W_OK); // a rename would ignore missing write permission
     await removeOrphansOnce(dirname(target));
     return await AtomicOutput.open(path, target, existing?.mode, context);
   } catch (error) {
@@ -128,12 +132,15 @@ const NO_SPACE_CODES = new Map([
   [os.errno.EDQUOT, 'EDQUOT'],
 ]);
 
+type AtomicContext = Pick<OutputContext, 'temporaryFiles' | 'hashes' | 'files'>;
+
 class AtomicOutput implements Output {
   readonly name: string;
   readonly #target: string;
   readonly #temporary: string;
   readonly #temporaryFiles: OutputContext['temporaryFiles'];
-  readonly #handle: FileHandle;
+  readonly #handle: OpenFile;
+  readonly #files: FileCalls;
   readonly #discardSignal = new AbortController();
   readonly #hash: FileHash | undefined;
   #allocated: Promise<void> | undefined;
@@ -143,14 +150,15 @@ class AtomicOutput implements Output {
 
   private constructor(
     { name, target, temporary }: { name: string; target: string; temporary: string },
-    { temporaryFiles, hashes }: Pick<OutputContext, 'temporaryFiles' | 'hashes'>,
-    handle: FileHandle,
+    { temporaryFiles, hashes, files = threadedCalls }: AtomicContext,
+    handle: OpenFile,
   ) {
     this.name = name;
     this.#target = target;
     this.#temporary = temporary;
     this.#temporaryFiles = temporaryFiles;
     this.#handle = handle;
+    this.#files = files;
     this.#hash = hashes?.forOutput(name);
     this.#hash?.invalidate(); // this may be a second attempt
   }
@@ -160,17 +168,17 @@ class AtomicOutput implements Output {
     name: string,
     target: string,
     mode: number | undefined,
-    context: Pick<OutputContext, 'temporaryFiles' | 'hashes'>,
+    context: AtomicContext,
   ): Promise<AtomicOutput> {
-    const { temporaryFiles } = context;
+    const { temporaryFiles, files = threadedCalls } = context;
     const temporary = join(dirname(target), temporaryName(basename(target)));
     temporaryFiles?.add(temporary);
     try {
-      const handle = await open(temporary, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
+      const handle = await files.open(temporary, 'wx+', mode === undefined ? 0o666 : mode & 0o777);
       const output = new AtomicOutput({ name, target, temporary }, context, handle);
       // The umask must not change the mode of an existing file.
       if (mode !== undefined) {
-        await chmod(temporary, mode & 0o7777).catch((error) => {
+        await files.chmod(temporary, mode & 0o7777).catch((error) => {
           output.discard();
           throw error;
         });
@@ -193,7 +201,7 @@ class AtomicOutput implements Output {
   async reserve(bytes: number): Promise<void> {
     if (bytes <= this.#reserved) return;
     this.#reserved = bytes;
-    const free = await freeBytes(dirname(this.#target));
+    const free = await freeBytes(dirname(this.#target), this.#files);
     if (free === undefined || bytes <= free) return;
     throw new IoError(
       `cannot write ${this.name}: it needs ${bytes} bytes, and its disk has ${free} free. ` +
@@ -244,7 +252,7 @@ class AtomicOutput implements Output {
     try {
       await syncFile(this.#handle);
       await this.#handle.close();
-      await rename(this.#temporary, this.#target);
+      await this.#files.rename(this.#temporary, this.#target);
       this.#open = false;
       this.#temporaryFiles?.delete(this.#temporary);
       await syncFolder(dirname(this.#target));
@@ -268,8 +276,29 @@ class AtomicOutput implements Output {
   }
 }
 
-/** Makes a rename durable, where the system can sync folders. */
-export async function syncFolder(path: string): Promise<void> {
+/** Syncs of folders that have not begun. */
+const waitingSyncs = new Map<string, Promise<void>>();
+const runningSyncs = new Map<string, Promise<void>>();
+
+/** Makes a rename durable, where the system can sync folders. Renames during one sync share the next. */
+export function syncFolder(path: string): Promise<void> {
+  const waiting = waitingSyncs.get(path);
+  if (waiting) return waiting;
+  const next = async (): Promise<void> => {
+    await runningSyncs.get(path);
+    waitingSyncs.delete(path);
+    const running = syncNow(path);
+    runningSyncs.set(path, running);
+    await running.finally(() => {
+      if (runningSyncs.get(path) === running) runningSyncs.delete(path);
+    });
+  };
+  const added = next();
+  waitingSyncs.set(path, added);
+  return added;
+}
+
+async function syncNow(path: string): Promise<void> {
   const folder = await open(path, 'r').catch(() => undefined);
   if (folder) await syncFile(folder).catch(() => undefined);
   await folder?.close();

@@ -3,13 +3,13 @@
  * to 2 GiB and, on Node 20, a Buffer to 4 GiB.
  */
 import { constants, open as openCallback } from 'node:fs';
-import { type FileHandle, lstat, open, readlink, stat } from 'node:fs/promises';
 import { endianness } from 'node:os';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { AbortedError, ClsortError, IoError, UnsupportedError, UsageError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import { deniedPermission } from '../../util/permission.js';
+import { type FileCalls, type OpenFile, threadedCalls } from './file-calls.js';
 import type { FileHash } from './file-hash.js';
 import { PIECE_BYTES } from './policy.js';
 import { inSlices } from './slices.js';
@@ -110,7 +110,8 @@ export function assertNotAborted(signal: AbortSignal | undefined): void {
  * @param path path of the source
  * @param stdin stream to use for stdin
  * @param signal ends pending reads with an AbortedError
- * @param hash receives the bytes read from a file
+ * @param how.hash receives the bytes read from a file
+ * @param how.files calls to the file system
  * @throws IoError when the source cannot be opened
  * @throws UnsupportedError on a big-endian machine
  */
@@ -118,7 +119,7 @@ export async function openSource(
   path: string,
   stdin: Readable,
   signal?: AbortSignal,
-  hash?: FileHash,
+  { hash, files = threadedCalls }: Pick<Source, 'hash'> & { readonly files?: FileCalls | undefined } = {},
 ): Promise<Source> {
   if (endianness() !== 'LE') {
     throw new UnsupportedError(
@@ -128,18 +129,19 @@ export async function openSource(
   if (isStdin(path)) return streamSource(stdin, { signal });
   try {
     const { O_RDONLY, O_NONBLOCK } = constants;
-    if ((await stat(path)).isFIFO()) {
+    if ((await files.stat(path)).isFIFO()) {
       // Without O_NONBLOCK the call blocks until there is a writer and cannot be interrupted.
       return streamSource(readableOf(await openFd(path, O_RDONLY | O_NONBLOCK)), { name: path, signal });
     }
-    const handle = await open(path, O_RDONLY);
+    const handle = await files.open(path, O_RDONLY);
     const found = await handle.stat();
     if (found.isFile() && found.size > 0) return fileSource(path, handle, found.size, { signal, hash });
     if (!found.isDirectory()) return streamSource(handle.createReadStream(), { name: path, signal });
     await handle.close();
     throw Object.assign(new Error('is a directory'), { code: 'EISDIR' });
   } catch (error) {
-    const link = (await lstat(path).catch(() => undefined))?.isSymbolicLink() && (await readlink(path));
+    const link =
+      (await files.lstat(path).catch(() => undefined))?.isSymbolicLink() && (await files.readlink(path));
     if (link && (error as NodeJS.ErrnoException).code === 'ENOENT') {
       throw new IoError(`cannot read ${path}: it links to ${link}, which does not exist`, {
         cause: error,
@@ -152,7 +154,7 @@ export async function openSource(
 
 function fileSource(
   name: string,
-  handle: FileHandle,
+  handle: OpenFile,
   bytes: number,
   { signal, hash }: { readonly signal: AbortSignal | undefined; readonly hash: FileHash | undefined },
 ): Source {
@@ -317,7 +319,7 @@ interface WriteTarget {
 
 /** Writes all bytes, at the file's current position or at `to.position`. */
 export async function writeFully(
-  handle: FileHandle,
+  handle: Pick<OpenFile, 'write'>,
   bytes: Uint8Array,
   name: string,
   to?: WriteTarget,

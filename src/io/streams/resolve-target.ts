@@ -1,5 +1,5 @@
-import { lstat, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute } from 'node:path';
+import { type FileCalls, threadedCalls } from './file-calls.js';
 
 /** Maximum number of chained links, as systems allow. */
 const MAX_LINKS = 40;
@@ -9,14 +9,17 @@ const MAX_LINKS = 40;
  *
  * @throws the errors of the file system; ELOOP when there are too many links
  */
-export async function resolveTarget(path: string): Promise<string> {
+export async function resolveTarget(
+  path: string,
+  files: Pick<FileCalls, 'lstat' | 'readlink' | 'realpath'> = threadedCalls,
+): Promise<string> {
   let at = path;
   for (let links = 0; links < MAX_LINKS; links++) {
-    const stat = await lstat(at).catch(() => undefined);
+    const stat = await files.lstat(at).catch(() => undefined);
     if (!stat?.isSymbolicLink()) return at;
-    const next = await readlink(at);
+    const next = await files.readlink(at);
     // Relative to the real folder of the link. Not normalised, since '..' may follow another link.
-    at = isAbsolute(next) ? next : `${await realpath(dirname(at))}/${next}`;
+    at = isAbsolute(next) ? next : `${await files.realpath(dirname(at))}/${next}`;
   }
   throw Object.assign(new Error(`too many symbolic links: ${basename(path)}`), { code: 'ELOOP' });
 }

@@ -138,7 +138,7 @@ test('sources and outputs hash the bytes that they read and write', async (t) =>
   const expected = xxh64(bytes);
   const hashes = new FileHashes();
   writeFileSync(path('in'), bytes);
-  const source = await openSource(path('in'), Readable.from([]), signal, hashes.forInput('in'));
+  const source = await openSource(path('in'), Readable.from([]), signal, { hash: hashes.forInput('in') });
   await source.head(4096);
   await source.tail(4096);
   const into = new Uint8Array(bytes.length - 100);
