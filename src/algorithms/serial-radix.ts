@@ -128,7 +128,7 @@ class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tun
     return digitsOf(bits, this.built.tuning.radixBits);
   }
 
-  #runs(n: number): Runs {
+  #runs(n: number): ReturnType<typeof runsOf> {
     return runsOf(this.device, this.built.tuning, n);
   }
 
@@ -137,12 +137,7 @@ class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tun
   }
 }
 
-interface Runs {
-  readonly runs: number;
-  readonly runKeys: number;
-}
-
-function runsOf({ capabilities }: KnownDevice, { runsPerUnit }: SerialTuning, n: number): Runs {
+function runsOf({ capabilities }: KnownDevice, { runsPerUnit }: SerialTuning, n: number) {
   const wanted = capabilities.computeUnits * runsPerUnit;
   const runs = Math.max(1, Math.min(wanted, Math.floor(n / MIN_RUN_KEYS)));
   return { runs, runKeys: Math.ceil(n / runs) };

@@ -4,6 +4,7 @@ import { algorithmNamed } from '../../algorithms/registry.js';
 import { type HostColumn, keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
+import { powerAtLeast } from '../../util/powers.js';
 import { Random } from '../../util/random.js';
 import { nativeSort } from '../host/native-sort.js';
 
@@ -198,7 +199,7 @@ type Pattern = 'random' | 'few' | 'constant' | 'runs' | 'ascending';
 /** Consecutive equal bytes in pattern 'runs'. */
 const RUN_BYTES = 256;
 
-/** The longest random bytes so far: generating them takes longer than sorting them. */
+/** The longest random bytes so far, with room for more seeds: generating them takes longer than sorting them. */
 let randomBytes = new Uint8Array();
 
 /** Returns the numbers 0, 2, 4, … in `unit` bytes each: those of a window without the lowest bit also ascend. */
@@ -215,7 +216,7 @@ function testBytes(length: number, pattern: Pattern, seed: number, unit = 1): Ui
   if (pattern === 'constant') return new Uint8Array(length).fill(0xff);
   const begin = 8 * seed;
   const aligned = Math.ceil(length / 4) * 4;
-  if (randomBytes.length < begin + aligned) randomBytes = new Random(0).bytes(begin + aligned);
+  if (randomBytes.length < begin + aligned) randomBytes = new Random(0).bytes(powerAtLeast(begin + aligned));
   const bytes = randomBytes.slice(begin, begin + aligned);
   if (pattern === 'few') {
     const words = new Uint32Array(bytes.buffer);

@@ -75,7 +75,10 @@ await forEachOpened((title, device) => {
         const data = CaseData.ahead(sound.name, sound.shape, false);
         t.true((await selfTest(sound, i === 0 ? {} : { data })).ok);
       }
-      t.deepEqual(sizes[1], sizes[0]);
+      const [alone, ahead] = sizes as [number[], number[]];
+      const cases = Math.min(alone.length, ahead.length); // a self-test ends when its time is used up
+      t.true(cases >= 10);
+      t.deepEqual(ahead.slice(0, cases), alone.slice(0, cases));
       const wrong = await altered(device, 'ahead wrong', (real, queue, work) => {
         const sorted = real(queue, work);
         if (work.n === 64) queue.fill(work.output, 0, { bytes: 4 });
