@@ -611,7 +611,7 @@ export const LIBRARY = [
   },
   {
     name: 'event loop yield: no call waits for a turn',
-    file: 'src/sort/calls/array-store.ts',
+    file: 'src/util/event-loop-yield.ts',
     find: 'return this.#pendingTurn;',
     replace: 'return undefined;',
     tests: [tests('sort/calls/event-loop-yield')],
@@ -674,7 +674,7 @@ export const LIBRARY = [
   },
   {
     name: 'segments: the planned tile is too small for the longest segment',
-    file: 'src/algorithms/segments-in-groups.ts',
+    file: 'src/algorithms/segment-programs.ts',
     find: 'if (!(longest <= maxKeys)) continue;',
     replace: 'if (!(longest <= 2 * maxKeys)) continue;',
     tests: [tests('device/profiles', 'segments are planned*')],
@@ -702,10 +702,10 @@ export const LIBRARY = [
   },
   {
     name: 'GC pressure: no collection is ever triggered',
-    file: 'src/sort/calls/array-store.ts',
+    file: 'src/util/gc-pressure.ts',
     find: 'this.#collect();',
     replace: '',
-    tests: [tests('sort/calls/gc-pressure')],
+    tests: [tests('util/gc-pressure')],
   },
   {
     name: 'GC pressure: released bytes still count',
@@ -716,10 +716,10 @@ export const LIBRARY = [
   },
   {
     name: 'GC pressure: every round of disposed results triggers a collection',
-    file: 'src/sort/calls/array-store.ts',
+    file: 'src/util/gc-pressure.ts',
     find: 'this.#threshold = 4 * growth;',
     replace: '{}',
-    tests: [tests('sort/calls/gc-pressure')],
+    tests: [tests('util/gc-pressure')],
   },
   {
     name: 'device: an abandoned device keeps its pinned memory',

@@ -12,7 +12,8 @@ import type {
 import { CompiledSort } from './compiled-sort.js';
 import { choice, whole } from './parameters.js';
 import { carriesValues } from './passes.js';
-import { BOUNDS, boundFor, MAX_ROW_KEYS, SegmentsInGroups } from './segments-in-groups.js';
+import { BOUNDS, boundFor } from './segment-programs.js';
+import { MAX_ROW_KEYS, SegmentsInGroups } from './segments-in-groups.js';
 import { SerialSegments } from './segments-serial.js';
 import { SPIN_LIMIT, TILE_PARAMETERS, tileAvailable } from './tile.js';
 import { tuningFor } from './tuning.js';

@@ -1,15 +1,21 @@
 import { codecArgument } from '../device/codec-argument.js';
-import type { Device, KnownDevice } from '../device/device.js';
-import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
+import type { Device } from '../device/device.js';
+import type { FittedProgram } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
-import type { Program } from '../device/programs/program.js';
-import { ballotDefine } from '../device/programs/program-source.js';
 import { type KernelArgument, type Queue, u32, vector } from '../device/queue/queue.js';
 import { UnsupportedError } from '../util/errors.js';
 import type { AlgorithmShape, Enqueued, ScratchOptions, ScratchSizes, SortWork } from './algorithm.js';
 import { digitsOf } from './digits.js';
 import type { Tuning } from './parameters.js';
 import { FLAG_ENCODE, passBuffers, passFlags, passOutputs, passValues, scratchOf } from './passes.js';
+import {
+  buildSegmentPrograms,
+  CLASSES,
+  keysOf,
+  type SegmentPrograms,
+  type Sweep,
+  type Tiles,
+} from './segment-programs.js';
 import {
   beginSegments,
   type Cut,
@@ -19,67 +25,27 @@ import {
   segmentScratch,
   windowMask,
 } from './segments.js';
-import { buildTile, fitColumns, fitTile, numberOf, type TileTuning } from './tile.js';
 
 /** Most keys of a segment that a row of work-items sorts: cl/segment_rows.cl. */
 export const MAX_ROW_KEYS = 64;
-/** Work-items per row, which is also the maximal number of segments that a row reads, and per group of rows. */
+/** Work-items per row, which is also the maximal number of segments that a row reads. */
 const LANES = 32;
-const ROWS_GROUP = 128;
-/** Small tiles have few keys, for the many segments that would leave a large tile mostly empty. */
-const SMALL = { groupSize: 64, keysPerItem: 8, radixBits: 7 };
-/** Tiles for segments with a known length bound. So few keys take less time with more digits of fewer bits. */
-const BOUNDED = [
-  { groupSize: 32, keysPerItem: 4, radixBits: 6 },
-  { groupSize: 32, keysPerItem: 8, radixBits: 6 },
-  SMALL,
-  { groupSize: 128, keysPerItem: 8, radixBits: 8 },
-  { groupSize: 256, keysPerItem: 8, radixBits: 8 },
-];
-/** Length bounds of these tiles, in keys. */
-export const BOUNDS: readonly number[] = BOUNDED.map(({ groupSize, keysPerItem }) => groupSize * keysPerItem);
 /** Tiles of the shortest run that a segment is cut into. */
 const TILES_PER_RUN = 8;
 /** Groups per compute unit that process a list in a grid-stride loop. */
 const GROUPS_PER_UNIT = 16;
 /** The same for the counting kernel of a sweep: each group has private counters to add up. */
 const COUNTERS_PER_UNIT = 4;
-/** Copies of these counters, if they fit. */
-const COUNT_COLUMNS = 8;
 /** Most runs of one segment if the driver limits loops: one group scans their counts. */
 const MAX_RUNS = 4096;
 
 /**
- * Look-back of a sweep: bytes of `control` in cl/tile_look_back.clh, words before the rows in cl/segment_sweep.cl,
- * and the segment length from which on the sums overflow.
+ * Look-back of a sweep: byte of the sticky word of `control` in cl/tile_look_back.clh, words before the rows in
+ * cl/segment_sweep.cl, and the segment length from which on the sums overflow.
  */
-const CONTROL_BYTES = 80;
 const ANY_AT = 64;
 const BEFORE_ROWS = 128;
 const TOO_LONG = 2 ** 30;
-
-const CLASSES = 'segment_classes';
-
-const SHORT_KERNELS = ['segment_tiles'];
-/** Kernels for segments of more than a tile. */
-const LONG_KERNELS = ['segment_passes', 'segment_counts', 'segment_places', 'segment_move'];
-
-const SWEEP_KERNELS = ['segment_sweep_counts', 'segment_sweep'];
-
-/** Programs for tiles of one size. */
-interface Tiles {
-  readonly program: Program;
-  readonly tile: TileTuning;
-}
-
-/** The program that moves each key once per digit, and its look-back state. */
-interface Sweep extends Tiles {
-  readonly lookBack: number;
-  /** Persistent, so that its sticky word covers many sorts. */
-  readonly control: Buffer;
-}
-
-const keysOf = ({ tile }: Tiles): number => tile.groupSize * tile.keysPerItem;
 
 /** The segmented sort of GPUs, by the length of each segment; see cl/segment_rows.cl and cl/segment_tiles.cl. */
 export class SegmentsInGroups {
@@ -94,13 +60,8 @@ export class SegmentsInGroups {
   readonly #tiles: Tiles;
   readonly #sweep: Sweep | undefined;
 
-  private constructor(
-    device: Device,
-    shape: AlgorithmShape,
-    programs: { rows?: FittedProgram | undefined; small: Tiles; tiles: Tiles; sweep?: Sweep | undefined },
-    longest?: number,
-  ) {
-    this.longest = longest;
+  private constructor(device: Device, shape: AlgorithmShape, programs: SegmentPrograms) {
+    this.longest = programs.longest;
     this.#device = device;
     this.#shape = shape;
     this.#rows = programs.rows;
@@ -111,54 +72,7 @@ export class SegmentsInGroups {
 
   /** @throws BuildError, UnsupportedError */
   static async create(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<SegmentsInGroups> {
-    const { hasBallot } = device.capabilities;
-    const buildRows = () =>
-      tuning.rows !== 'none' &&
-      buildFittedProgram(device, 'segment_rows.cl', [CLASSES], ROWS_GROUP, (groupSize) => ({
-        KEY_BITS: shape.keyBits,
-        VALUE_BYTES: shape.valueBytes,
-        GROUP_SIZE: groupSize,
-        ...ballotDefine(hasBallot),
-        ROW_NETWORK: (tuning.rows ?? (hasBallot ? 'network' : 'counts')) === 'network' ? 1 : 0,
-      }));
-    const build = (tile: TileTuning, areLong = false) =>
-      buildTile(
-        device,
-        'segment_tiles.cl',
-        shape,
-        { ...tile, valuesAfter: false },
-        areLong ? [...SHORT_KERNELS, ...LONG_KERNELS] : SHORT_KERNELS,
-        { LONG_SEGMENTS: areLong ? 1 : 0 },
-      );
-    const bound = boundFor(device, shape, tuning, Number(shape.tuning?.longest));
-    if (bound) {
-      const [rows, tiles] = await Promise.all([buildRows(), build(bound.tile)]);
-      if (keysOf(tiles) >= bound.longest) {
-        return new SegmentsInGroups(
-          device,
-          shape,
-          { rows: rows || undefined, small: tiles, tiles },
-          bound.longest,
-        );
-      }
-    }
-    const buildSmall = (tile: TileTuning) =>
-      build({
-        ...tile,
-        groupSize: Math.min(SMALL.groupSize, tile.groupSize),
-        keysPerItem: Math.min(SMALL.keysPerItem, tile.keysPerItem),
-        radixBits: Math.min(SMALL.radixBits, tile.radixBits),
-      });
-    const wanted = fitTile(device, shape, tuning);
-    const [rows, tiles, sweep] = await Promise.all([
-      buildRows(),
-      build(wanted, true),
-      sweepOf(device, shape, tuning),
-      buildSmall(wanted),
-    ]);
-    // The compiler may have allowed less than `wanted`; otherwise this program is compiled.
-    const small = await buildSmall(tiles.tile);
-    return new SegmentsInGroups(device, shape, { rows: rows || undefined, small, tiles, sweep });
+    return new SegmentsInGroups(device, shape, await buildSegmentPrograms(device, shape, tuning));
   }
 
   supports(n: number): true | string {
@@ -396,45 +310,4 @@ function noRows(each: number): never {
   throw new UnsupportedError(
     `expected rows of more than ${MAX_ROW_KEYS} keys but got ${got}. Leave out the parameter 'rows'`,
   );
-}
-
-/**
- * Returns the smallest tile for segments of at most `longest` keys.
- *
- * @returns undefined if no bounded tile is that large, or the device cannot hold it
- */
-export function boundFor(
-  device: KnownDevice,
-  shape: AlgorithmShape,
-  tuning: Tuning,
-  longest: number,
-): { readonly longest: number; readonly tile: TileTuning } | undefined {
-  for (const bounded of BOUNDED) {
-    const maxKeys = bounded.groupSize * bounded.keysPerItem;
-    if (!(longest <= maxKeys)) continue;
-    const tile = fitTile(device, shape, { ...tuning, ...bounded });
-    return tile.groupSize * tile.keysPerItem === maxKeys ? { longest: maxKeys, tile } : undefined;
-  }
-  return undefined;
-}
-
-/** Builds the program of a sweep, if the parameters include one. @throws BuildError, UnsupportedError */
-async function sweepOf(device: Device, shape: AlgorithmShape, tuning: Tuning): Promise<Sweep | undefined> {
-  const keysPerItem = numberOf(tuning, 'sweepKeysPerItem', 0);
-  const { capabilities } = device;
-  if (keysPerItem === 0 || Number.isFinite(capabilities.quirks.maxLoopIterations)) return undefined;
-  const own = {
-    ...tuning,
-    keysPerItem,
-    groupSize: numberOf(tuning, 'sweepGroupSize', numberOf(tuning, 'groupSize')),
-  };
-  const fitted = { ...fitTile(device, shape, own), valuesAfter: false };
-  const lookBack = numberOf(tuning, 'lookBack', 4);
-  const counterBytes = digitsOf([0, shape.keyBits], fitted.radixBits).length * 2 ** fitted.radixBits * 4;
-  const { program, tile } = await buildTile(device, 'segment_sweep.cl', shape, fitted, SWEEP_KERNELS, {
-    COUNT_COLUMNS: fitColumns(capabilities, COUNT_COLUMNS, counterBytes),
-    LOOK_BACK: lookBack,
-    SPIN_LIMIT: numberOf(tuning, 'spinLimit', 2 ** 21),
-  });
-  return { program, tile, lookBack, control: device.allocatePersistent(CONTROL_BYTES) };
 }

@@ -1,7 +1,7 @@
 /** Shared parts of verbs that work on files with a Sorter: the sorter, progress, warnings and the result. */
 import { deviceSpecs } from '../device/platform/select-device.js';
 import type { FileContext } from '../io/file-sort/file-job.js';
-import { maxKeyCount } from '../io/formats/keys.js';
+import { maxKeyCount } from '../io/formats/key-count.js';
 import { isStdout } from '../io/streams/raw.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import { namedDtype } from '../keys/dtype-name.js';

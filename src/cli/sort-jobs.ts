@@ -1,7 +1,7 @@
 /** Reads the options of `sort` as jobs of the library: sorts of keys, pairs, records or tables. */
 import type { FileContext, FileJob, FileReport } from '../io/file-sort/file-job.js';
 import { sortFile } from '../io/file-sort/sort-file.js';
-import { contentBytes } from '../io/formats/keys.js';
+import { contentBytes } from '../io/formats/key-count.js';
 import { textOptionsOf } from '../io/formats/text/text-options.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { readOrder } from './arguments.js';

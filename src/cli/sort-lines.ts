@@ -1,5 +1,5 @@
 /** `clsort sort` of lines of text, with the options of sort(1). */
-import { contentBytes } from '../io/formats/keys.js';
+import { contentBytes } from '../io/formats/key-count.js';
 import { LineOrder, type LineOrderOptions } from '../io/lines/line-order.js';
 import {
   findDisorder,

@@ -106,6 +106,7 @@ NAN_MODULE_INIT(Init) {
   ExportPipe(exports);
   ExportSampler(exports);
   ExportProgram(exports);
+  ExportProgramBuild(exports);
   ExportKernel(exports);
   ExportEvent(exports);
   ExportTransfer(exports);
@@ -122,12 +123,14 @@ NAN_MODULE_INIT(Init) {
   ExportHostKernels(exports);
   ExportHostArithmetic(exports);
   ExportHostTables(exports);
+  ExportHostTableStrings(exports);
   ExportMultiset(exports);
   ExportParallelCopy(exports);
   ExportPartition(exports);
   ExportProcessGuard(exports);
   ExportExtensions(exports);
   ExportCommandBuffer(exports);
+  ExportRecordedCommands(exports);
   ExportExternalMemory(exports);
   ExportUnifiedMemory(exports);
 }

@@ -6,6 +6,9 @@
 
 namespace clsort {
 
+/** Option that the binding adds to builds, so that it knows the types of kernel arguments. */
+constexpr char kArgumentInfo[] = " -cl-kernel-arg-info";
+
 /**
  * Reads the optional argument with the options of a build, compilation or link, separated by whitespace. Throws for
  * options with which the driver would read files or end the process: drivers pass them unchanged to a compiler, which

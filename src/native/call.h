@@ -16,6 +16,9 @@ constexpr cl_int kUnsupported = -2'000'002;
 
 constexpr char kDetachedReason[] = "an ArrayBuffer was detached while a command used its memory";
 
+/** Names an argument in error messages. */
+inline std::string Ordinal(int i) { return "argument " + std::to_string(i + 1); }
+
 /** Events that a command waits for. */
 struct WaitList {
   std::vector<cl_event> events;
@@ -277,6 +280,7 @@ void ExportImage(Exports& exports);
 void ExportPipe(Exports& exports);
 void ExportSampler(Exports& exports);
 void ExportProgram(Exports& exports);
+void ExportProgramBuild(Exports& exports);
 void ExportKernel(Exports& exports);
 void ExportEvent(Exports& exports);
 void ExportTransfer(Exports& exports);
@@ -293,12 +297,14 @@ void ExportHostVerify(Exports& exports);
 void ExportHostKernels(Exports& exports);
 void ExportHostArithmetic(Exports& exports);
 void ExportHostTables(Exports& exports);
+void ExportHostTableStrings(Exports& exports);
 void ExportMultiset(Exports& exports);
 void ExportParallelCopy(Exports& exports);
 void ExportPartition(Exports& exports);
 void ExportProcessGuard(Exports& exports);
 void ExportExtensions(Exports& exports);
 void ExportCommandBuffer(Exports& exports);
+void ExportRecordedCommands(Exports& exports);
 void ExportExternalMemory(Exports& exports);
 void ExportUnifiedMemory(Exports& exports);
 

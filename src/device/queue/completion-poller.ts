@@ -1,7 +1,6 @@
 import * as cl from '../../opencl/index.js';
-import { TimeoutError } from '../../util/errors.js';
 import { drainMicrotasks } from '../../util/microtasks.js';
-import { MAX_TIMER_MS } from '../../util/timer.js';
+import { MAX_TIMER_MS, withDeadline } from '../../util/timer.js';
 import type { Buffer } from '../memory/buffer.js';
 import type { StagingArena, StagingSlot } from '../memory/staging-arena.js';
 import type { Capabilities } from '../platform/capabilities.js';
@@ -290,29 +289,6 @@ function completeCopy({ slot, to, releases }: PendingCopy): void {
 
 function deliver(reads: readonly DeferredRead[]): void {
   for (const { readback, view } of reads) readback.deliver(view);
-}
-
-/** Returns the result of `done`, or rejects with a TimeoutError after the deadline. */
-export async function withDeadline(done: Promise<void>, milliseconds: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () =>
-        reject(
-          new TimeoutError(
-            `cannot wait longer: the device did not finish within ${milliseconds} ms and is abandoned. Increase timeout`,
-            { details: { timeout: milliseconds } },
-          ),
-        ),
-      milliseconds,
-    );
-  });
-  try {
-    await Promise.race([done, deadline]);
-  } finally {
-    clearTimeout(timer);
-    done.catch(() => undefined); // a late failure of an abandoned device has no handler
-  }
 }
 
 /** A wait that the driver has not been asked for yet. */

@@ -2,10 +2,10 @@ import { type InspectOptions, inspect } from 'node:util';
 import type { DeviceInfo } from '../../device/platform/platform.js';
 import { type ArrayOf, type DtypeOf, dtypeOf, keyColumn } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
-import { type ClsortError, UnsupportedError } from '../../util/errors.js';
+import type { ClsortError } from '../../util/errors.js';
 import { inspectLine } from '../../util/inspect-line.js';
 import { defineRenamedMethods } from '../../util/renamed.js';
-import type { Backend, Session } from '../backend/backend.js';
+import { firstPlan, type Session } from '../backend/backend.js';
 import { ArrayStore } from '../calls/array-store.js';
 import { callChannel, publishCall } from '../calls/call-channel.js';
 import { CallScheduler, Dependency } from '../calls/call-scheduler.js';
@@ -21,7 +21,7 @@ import {
   type SortOptions,
 } from '../model/options.js';
 import { parseUploadOptions } from '../model/parse-options.js';
-import { explainPlan, type Plan, type PlanRequest } from '../model/plan.js';
+import { explainPlan, type Plan } from '../model/plan.js';
 import type { ShardedArray } from '../model/sharded-array.js';
 import type { DeviceGroup } from '../multi-device/device-group.js';
 import { DeviceWorker } from '../multi-device/device-worker.js';
@@ -350,7 +350,7 @@ export class SorterOperations implements AsyncDisposable {
     const parameters = chosenParameters(settings);
     const request = { n, dtype: info.name, bits, valueBytes, algorithm, parameters };
     const { backend } = this.#calls.sessionFor({ n, settings, onHost: true, keyBits: info.width });
-    const plan = planOf(backend, request, tuning.chunk);
+    const plan = firstPlan(backend, request, tuning.chunk);
     // Plans are compared and printed as data, without the method.
     return Object.defineProperty({ ...plan }, 'explain', { value: () => explainPlan(plan) }) as ExplainedPlan;
   }
@@ -389,21 +389,6 @@ export class SorterOperations implements AsyncDisposable {
     this.#openedShardedArrays ??= new ShardedArrays(workers(), this.#scheduler, this.#group);
     return this.#openedShardedArrays;
   }
-}
-
-/**
- * Returns the plan that is tried first.
- *
- * @throws UnsupportedError, UsageError
- */
-function planOf(backend: Backend, request: PlanRequest, maxChunk = Number.POSITIVE_INFINITY): Plan {
-  const { n } = request;
-  const chunk = Math.min(maxChunk, backend.chunkLimit(request));
-  for (const plan of backend.plans({ ...request, n: Math.min(n, chunk) })) {
-    if (plan.engine === 'host' || chunk >= n) return { ...plan, n };
-    return { ...plan, n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
-  }
-  throw new UnsupportedError('cannot plan the sort: no algorithm is available');
 }
 
 /** @throws DtypeError for an unknown dtype; UsageError for an impossible length */

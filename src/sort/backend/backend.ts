@@ -1,5 +1,5 @@
 import type { DeviceInfo } from '../../device/platform/platform.js';
-import type { ClsortError } from '../../util/errors.js';
+import { type ClsortError, UnsupportedError } from '../../util/errors.js';
 import type { SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
@@ -142,4 +142,19 @@ export interface Session {
 
   /** Waits for pending work and releases everything. */
   close(): Promise<void>;
+}
+
+/**
+ * Returns the plan that is tried first.
+ *
+ * @throws UnsupportedError, UsageError
+ */
+export function firstPlan(backend: Backend, request: PlanRequest, maxChunk = Number.POSITIVE_INFINITY): Plan {
+  const { n } = request;
+  const chunk = Math.min(maxChunk, backend.chunkLimit(request));
+  for (const plan of backend.plans({ ...request, n: Math.min(n, chunk) })) {
+    if (plan.engine === 'host' || chunk >= n) return { ...plan, n };
+    return { ...plan, n, chunk, reason: `${plan.reason}, in chunks that fit the device` };
+  }
+  throw new UnsupportedError('cannot plan the sort: no algorithm is available');
 }

@@ -2,7 +2,6 @@ import type { Algorithm, AlgorithmShape } from '../../algorithms/algorithm.js';
 import { algorithmNamed } from '../../algorithms/registry.js';
 import { Device, type DeviceOptions } from '../../device/device.js';
 import type { DeviceInfo } from '../../device/platform/platform.js';
-import { byteRange, copyBytes, newBytes } from '../../keys/array.js';
 import { takeCacheWarning } from '../../util/cache.js';
 import {
   type ClsortError,
@@ -18,13 +17,12 @@ import {
   type SelfTestRecord,
   storeSelfTestRecord,
 } from '../../util/self-test-records.js';
-import { byteLengthOf, type Column, isOnDevice, type Place } from '../model/column.js';
-import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
+import type { SortJob } from '../model/job.js';
 import type { SortSettings } from '../model/options.js';
 import { type Plan, type PlanRequest, requestOf, variantOf } from '../model/plan.js';
 import { CheckedTransfers } from '../transfer/checked-transfers.js';
 import { type ColumnMemory, DeviceMemory } from '../transfer/column-memory.js';
-import { Checksums, type CopiedBuffer } from '../verification/checksum.js';
+import { Checksums } from '../verification/checksum.js';
 import { hasSelfTestRecord, selfTest, stressTest } from '../verification/self-test.js';
 import { CaseData } from '../verification/self-test-cases.js';
 import { Verifier } from '../verification/verify.js';
@@ -34,9 +32,9 @@ import { DeviceColumnKernels } from './device-column-kernels.js';
 import { DeviceColumns } from './device-columns.js';
 import { DeviceSort } from './device-sort.js';
 import { openDevice } from './first-build.js';
-import { completedSort, sortOnHost } from './host-backend.js';
 import { Planner } from './planner.js';
 import { DEFERS_STRESS } from './policy.js';
+import { sortCopiesOnHost } from './sort-copies-on-host.js';
 
 /** Transfers of calls without verification: nothing is recorded. */
 const UNCHECKED = new CheckedTransfers();
@@ -173,64 +171,15 @@ export class DeviceBackend implements Backend {
   }
 
   async sort(plan: Plan, job: SortJob): Promise<PendingSort> {
-    if (plan.engine === 'host') return this.#sortOnHost(plan, job);
+    if (plan.engine === 'host') {
+      return sortCopiesOnHost(this.device, plan, job, this.#transfersOf(job.settings));
+    }
     const { settings, segments } = job;
     const algorithm = this.#ready.get(plan) ?? (await this.#algorithm(plan));
     const verifier = settings.verify ? await this.#verifier(plan, segments !== undefined) : undefined;
     const transfers = this.#transfersOf(settings);
     if (settings.verify) await transfers.prepare();
     return DeviceSort.enqueue(this.device, plan, job, { algorithm, verifier, transfers });
-  }
-
-  /** Sorts copies in host memory, and waits for the transfers in both directions. */
-  async #sortOnHost(plan: Plan, job: SortJob): Promise<PendingSort> {
-    if (isHostJob(job)) return completedSort(await sortOnHost(plan, job));
-    const { keys, settings, sorted, values, moved, segments } = job;
-    const { queue } = this.device;
-    const downloads: CopiedBuffer[] = [];
-    const download = (place: Place, bytes: number): ArrayBufferView => {
-      if (!isOnDevice(place)) return byteRange(place, 0, bytes);
-      const view = newBytes(bytes);
-      queue.read(place, view);
-      downloads.push({ buffer: place, copy: view });
-      return view;
-    };
-    const downloadColumn = (from: Column) => ({ ...from, place: download(from.place, byteLengthOf(from)) });
-    const valueBytes = valueBytesOf(job);
-    const host: HostJob = {
-      keys: downloadColumn(keys),
-      settings,
-      ...(sorted && { sorted: newBytes(byteLengthOf(keys)) }),
-      ...(values && { values: { ...values, place: download(values.place, valueBytes) } }),
-      ...(moved && { moved: newBytes(valueBytes) }),
-      ...(segments && { segments: { ...segments, offsets: downloadColumn(segments.offsets) } }),
-    };
-    await this.#finishTransfers(settings, downloads);
-    const outcome = await sortOnHost(plan, host);
-    const uploads: CopiedBuffer[] = [];
-    for (const [to, from] of [[sorted, host.sorted] as const, [moved, host.moved] as const]) {
-      if (!to || !from) continue;
-      if (isOnDevice(to)) {
-        queue.write(to, from);
-        uploads.push({ buffer: to, copy: from });
-      } else copyBytes(from, to);
-    }
-    await this.#finishTransfers(settings, uploads);
-    return completedSort(outcome);
-  }
-
-  /**
-   * Waits for transfers.
-   *
-   * @throws MismatchError when they are checked and differ
-   */
-  async #finishTransfers(settings: SortSettings, copies: readonly CopiedBuffer[]): Promise<void> {
-    if (copies.length === 0) return;
-    const transfers = this.#transfersOf(settings);
-    await transfers.watch(copies);
-    await this.device.queue.finish(settings.timeout);
-    if (await transfers.same()) return;
-    throw new MismatchError('cannot use the data: they changed in a transfer between host and device');
   }
 
   /** @throws the errors of `prepare` */

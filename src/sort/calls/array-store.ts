@@ -11,6 +11,8 @@ import {
 } from '../../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../../keys/dtype.js';
 import { InputError } from '../../util/errors.js';
+import { EventLoopYield } from '../../util/event-loop-yield.js';
+import { GcPressure } from '../../util/gc-pressure.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Session } from '../backend/backend.js';
@@ -54,102 +56,6 @@ interface StagedResult {
   readonly to: ArrayBufferView;
 }
 
-/**
- * Yields to the event loop when device arrays have grown by more than 4 MiB since the last turn. V8 runs
- * finalizers and continues a collection only between turns. A program that awaits only short calls may never
- * reach one: their promises resolve within the same turn. Without a yield, the memory of dropped results
- * would grow without limit.
- */
-export class EventLoopYield {
-  #bytes = 0;
-  /** Resolves in the next turn; set while calls have to wait for it. */
-  #pendingTurn: Promise<void> | undefined;
-  readonly #onTurn: () => void;
-
-  /** @param onTurn called in each such turn */
-  constructor(onTurn: () => void) {
-    this.#onTurn = onTurn;
-  }
-
-  /**
-   * Counts the bytes of a new array. Programs that dispose of each result before they make the next one never
-   * yield.
-   */
-  grow(bytes: number): void {
-    // Scheduled here, not when the call ends: while the device works, the turn may come anyway.
-    if (this.#bytes >= MAX_BYTES_PER_TURN) this.#pendingTurn ??= this.#nextTurn();
-    this.#bytes += bytes;
-  }
-
-  /** Counts bytes that are released. */
-  shrink(bytes: number): void {
-    this.#bytes = Math.max(0, this.#bytes - bytes);
-  }
-
-  /** Resolves in the next turn, if calls have to wait for it. */
-  get turnDue(): Promise<void> | undefined {
-    return this.#pendingTurn;
-  }
-
-  #nextTurn(): Promise<void> {
-    return new Promise((resolve) => {
-      setImmediate(() => {
-        this.#bytes = 0;
-        this.#pendingTurn = undefined;
-        this.#onTurn();
-        resolve();
-      });
-    });
-  }
-}
-
-/**
- * Counts the bytes of live device arrays and triggers a collection when they have grown by 72 MiB and have
- * doubled since the last one. V8 knows the size of each array and starts collections itself, but on a busy
- * machine its threads may lag by any number of results.
- *
- * A collection takes milliseconds, and a program that disposes of its arrays needs none. If a collection
- * found less than 36 MiB, the next one comes after four times the growth, until V8 has collected that much
- * again.
- */
-export class GcPressure {
-  #bytes = 0;
-  /** Fewest live bytes since the last triggered collection: about what the program really holds. */
-  #baselineBytes = 0;
-  /** Growth in bytes that triggers a collection. */
-  #threshold = MAX_GROWTH_BYTES;
-  /** Bytes that V8 has collected since the last triggered collection; undefined before the first one. */
-  #collected: number | undefined;
-  readonly #collect: () => void;
-
-  constructor(collect: () => void) {
-    this.#collect = collect;
-  }
-
-  grow(bytes: number): void {
-    this.#bytes += bytes;
-  }
-
-  /** @param collected whether V8 has collected the arrays that held the bytes */
-  shrink(bytes: number, collected: boolean): void {
-    this.#bytes -= bytes;
-    this.#baselineBytes = Math.min(this.#baselineBytes, this.#bytes);
-    if (!collected) return;
-    this.#collected = (this.#collected ?? 0) + bytes;
-    if (this.#collected >= MAX_GROWTH_BYTES / 2) this.#threshold = MAX_GROWTH_BYTES;
-  }
-
-  /** Triggers a collection if one is due. Call it in turns of the event loop, after V8 has run finalizers. */
-  check(): void {
-    const growth = this.#bytes - this.#baselineBytes;
-    if (growth < Math.max(this.#threshold, this.#baselineBytes)) return;
-    if (this.#collected !== undefined && this.#collected < MAX_GROWTH_BYTES / 2) this.#threshold = 4 * growth;
-    this.#collect();
-    this.#baselineBytes = this.#bytes;
-    this.#collected = 0;
-  }
-}
-
 /** The memory of a Sorter's device arrays. */
 export class ArrayStore implements ArrayOwner {
   readonly #session: Session;
@@ -158,8 +64,8 @@ export class ArrayStore implements ArrayOwner {
   readonly #live = new Set<Column>();
   /** Columns that their borrower discards in any case. */
   readonly #callerOwned = new Set<Column>();
-  readonly #gcPressure = new GcPressure(() => this.#memory.collectGarbage());
-  readonly #loopYield = new EventLoopYield(() => this.#gcPressure.check());
+  readonly #gcPressure = new GcPressure(MAX_GROWTH_BYTES, () => this.#memory.collectGarbage());
+  readonly #loopYield = new EventLoopYield(MAX_BYTES_PER_TURN, () => this.#gcPressure.check());
   readonly #collected = new FinalizationRegistry<Column>((dropped) => this.discard(dropped, true));
 
   constructor(session: Session, scheduler: CallScheduler) {

@@ -1,7 +1,10 @@
 import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { InputError, UsageError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import type { CallContext } from '../backend/backend.js';
 import { DeviceArray } from '../model/device-array.js';
+import { Call, type ExecutionBody, type Repeatable, StaleInput } from './call.js';
+import { PlanSelector, Refusal } from './plan-selector.js';
 import { MAX_CALLS, MAX_KEYS } from './policy.js';
 
 /** Orders calls: each one begins when the calls before it have enqueued all their commands, or are done. */
@@ -226,4 +229,143 @@ export const isPromise = (input: unknown): input is PromiseLike<unknown> =>
 export function failedInputError(cause: unknown): InputError {
   const message = cause instanceof Error ? cause.message : String(cause);
   return new InputError(`cannot use an input: the call that computes it failed (${message})`, { cause });
+}
+
+/** A call under way, which is repeated if necessary. */
+export class Execution<T> implements Repeatable {
+  readonly #context: CallContext;
+  #madeSelector: PlanSelector | undefined;
+  readonly #body: ExecutionBody<T>;
+  readonly #releasesEarly: boolean;
+  readonly #onFailure: ((error: unknown) => void) | undefined;
+  /** The current attempt, with all commands enqueued. */
+  #attempt: { readonly call: Call; readonly result: () => T } | undefined;
+  #stale = false;
+
+  /**
+   * @param options.releasesEarly flushes the queue and releases borrowed memory before the commands are done: for
+   *   calls that use device memory only, which others reuse later in the queue
+   * @param options.onFailure called with the error of the call before other calls get their turn
+   */
+  constructor(
+    context: CallContext,
+    body: ExecutionBody<T>,
+    options: { readonly releasesEarly?: boolean; readonly onFailure?: (error: unknown) => void } = {},
+  ) {
+    this.#context = context;
+    this.#body = body;
+    this.#releasesEarly = options.releasesEarly ?? false;
+    this.#onFailure = options.onFailure;
+  }
+
+  /**
+   * Enqueues a call and waits for it.
+   *
+   * @throws the error of `enqueue` or `complete`
+   */
+  static async run<T>(context: CallContext, body: ExecutionBody<T>): Promise<T> {
+    const execution = new Execution(context, body);
+    const enqueued = execution.enqueue();
+    if (enqueued) await enqueued;
+    return await execution.complete();
+  }
+
+  runPart<P>(context: CallContext, body: ExecutionBody<P>): Promise<P> {
+    return Execution.run(context, body);
+  }
+
+  /**
+   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
+   * repeated.
+   */
+  get repeated(): boolean {
+    return this.#stale || this.hasRefused;
+  }
+
+  get hasRefused(): boolean {
+    return this.#madeSelector?.hasRefused ?? false;
+  }
+
+  /** Made at first use: most calls use the first plan. */
+  get selector(): PlanSelector {
+    this.#madeSelector ??= new PlanSelector(this.#context);
+    return this.#madeSelector;
+  }
+
+  /**
+   * Enqueues the call. This is the synchronous path: if nothing has to be waited for, all commands are enqueued
+   * when it returns. Row `reduce` of `bench calls` for 2^8 keys, chained, on PoCL: 10 µs, with promises 19 µs.
+   *
+   * @returns settles when all commands are enqueued; undefined if they are
+   * @throws the error of the body, in the promise
+   */
+  enqueue(): Promise<void> | undefined {
+    const call = new Call(this.#context, this);
+    try {
+      const result = this.#body(call);
+      if (result instanceof Promise) return this.#enqueueAfter(call, result);
+      this.#finishEnqueuing(call, result);
+      return undefined;
+    } catch (error) {
+      return this.#enqueueAfter(call, Promise.reject(error));
+    }
+  }
+
+  /** Waits for the body, and enqueues another attempt if a result was rejected: operations may wait in between. */
+  async #enqueueAfter(call: Call, body: Promise<() => T>): Promise<void> {
+    try {
+      this.#finishEnqueuing(call, await body);
+    } catch (cause) {
+      await this.#prepareRetry(call, cause);
+      await this.enqueue();
+    }
+  }
+
+  /**
+   * Waits until nothing uses the memory of a failed attempt.
+   *
+   * @throws the error, unless the call must be repeated; MismatchError when `onMismatch` is `throw`
+   */
+  async #prepareRetry(call: Call, cause: unknown): Promise<void> {
+    try {
+      const error = await call.failed(cause);
+      if (error instanceof Refusal) this.selector.refuse(error);
+      else if (error instanceof StaleInput) this.#stale = true;
+      else throw error;
+    } catch (error) {
+      this.#onFailure?.(error);
+      throw error;
+    }
+  }
+
+  #finishEnqueuing(call: Call, result: () => T): void {
+    call.assertNotDetached();
+    if (this.#releasesEarly) call.flushAndRelease();
+    this.#attempt = { call, result };
+  }
+
+  /**
+   * Waits for the call and checks its results. If a result is rejected, repeats the call with another plan.
+   *
+   * @param inputs waits for the inputs; resolves to whether one was repeated after this call had read it
+   * @throws MismatchError when a result is rejected and `onMismatch` is `throw`
+   * @throws the error of the call
+   */
+  async complete(inputs?: () => Promise<boolean>): Promise<T> {
+    const inputsDone = inputs?.();
+    inputsDone?.catch(() => undefined); // reported below, once nothing is in flight
+    const isStale = inputsDone && (async () => !this.#stale && (await inputsDone));
+    for (;;) {
+      const { call, result } = this.#attempt as { call: Call; result: () => T };
+      try {
+        await call.settle(isStale);
+        call.assertNotDetached();
+        call.release();
+        return result();
+      } catch (cause) {
+        await this.#prepareRetry(call, cause);
+      }
+      await this.enqueue();
+    }
+  }
 }

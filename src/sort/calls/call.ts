@@ -1,7 +1,6 @@
 import type { Dtype } from '../../keys/dtype.js';
 import {
   type ClsortError,
-  DeviceLostError,
   MemoryError,
   MismatchError,
   TimeoutError,
@@ -11,23 +10,15 @@ import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { CallContext, PendingSort } from '../backend/backend.js';
 import type { ColumnVerifier, DeferredVerdict } from '../backend/column-verifier.js';
 import type { Columns } from '../backend/columns.js';
-import { verifyOnHost } from '../backend/host-backend.js';
-import {
-  addSpans,
-  assertNotDetached,
-  detachErrorOr,
-  MAX_INDICES,
-  type Span,
-} from '../model/array-assertions.js';
+import { addSpans, assertNotDetached, detachErrorOr, type Span } from '../model/array-assertions.js';
 import { byteLengthOf, type Column, isOnDevice } from '../model/column.js';
 import { type HostJob, isHostJob, requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import type { Plan, PlanRequest } from '../model/plan.js';
 import { type Outcome, reportDevice, reportOf } from '../model/report.js';
 import { callChannel, currentRecord } from './call-channel.js';
-import { PlanSelector, Refusal } from './plan-selector.js';
-import { MIN_CHUNK_KEYS } from './policy.js';
-import { sortInChunks } from './sort-in-chunks.js';
+import { type PlanSelector, Refusal } from './plan-selector.js';
+import { lostIfFewKeys, sortFitting } from './sort-in-chunks.js';
 
 /** A sort within a call, as an operation requests it. */
 export type Sort = Omit<SortJob, 'settings'> & { readonly settings?: Partial<SortSettings> };
@@ -53,142 +44,15 @@ interface EnqueuedSort {
 }
 
 /** Thrown when a call has read invalid data. */
-class StaleInput {}
+export class StaleInput {}
 
-/** A call under way, which is repeated if necessary. */
-export class Execution<T> {
-  readonly #context: CallContext;
-  #madeSelector: PlanSelector | undefined;
-  readonly #body: ExecutionBody<T>;
-  readonly #releasesEarly: boolean;
-  readonly #onFailure: ((error: unknown) => void) | undefined;
-  /** The current attempt, with all commands enqueued. */
-  #attempt: { readonly call: Call; readonly result: () => T } | undefined;
-  #stale = false;
-
-  /**
-   * @param options.releasesEarly flushes the queue and releases borrowed memory before the commands are done: for
-   *   calls that use device memory only, which others reuse later in the queue
-   * @param options.onFailure called with the error of the call before other calls get their turn
-   */
-  constructor(
-    context: CallContext,
-    body: ExecutionBody<T>,
-    options: { readonly releasesEarly?: boolean; readonly onFailure?: (error: unknown) => void } = {},
-  ) {
-    this.#context = context;
-    this.#body = body;
-    this.#releasesEarly = options.releasesEarly ?? false;
-    this.#onFailure = options.onFailure;
-  }
-
-  /**
-   * Enqueues a call and waits for it.
-   *
-   * @throws the error of `enqueue` or `complete`
-   */
-  static async run<T>(context: CallContext, body: ExecutionBody<T>): Promise<T> {
-    const execution = new Execution(context, body);
-    const enqueued = execution.enqueue();
-    if (enqueued) await enqueued;
-    return await execution.complete();
-  }
-
-  /**
-   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
-   * repeated.
-   */
-  get repeated(): boolean {
-    return this.#stale || this.hasRefused;
-  }
-
+/** The execution that a call is an attempt of. */
+export interface Repeatable {
+  readonly selector: PlanSelector;
   /** Whether a result was rejected. */
-  get hasRefused(): boolean {
-    return this.#madeSelector?.hasRefused ?? false;
-  }
-
-  /** Made at first use: most calls use the first plan. */
-  get selector(): PlanSelector {
-    this.#madeSelector ??= new PlanSelector(this.#context);
-    return this.#madeSelector;
-  }
-
-  /**
-   * Enqueues the call. This is the synchronous path: if nothing has to be waited for, all commands are enqueued
-   * when it returns. Row `reduce` of `bench calls` for 2^8 keys, chained, on PoCL: 10 µs, with promises 19 µs.
-   *
-   * @returns settles when all commands are enqueued; undefined if they are
-   * @throws the error of the body, in the promise
-   */
-  enqueue(): Promise<void> | undefined {
-    const call = new Call(this.#context, this);
-    try {
-      const result = this.#body(call);
-      if (result instanceof Promise) return this.#enqueueAfter(call, result);
-      this.#finishEnqueuing(call, result);
-      return undefined;
-    } catch (error) {
-      return this.#enqueueAfter(call, Promise.reject(error));
-    }
-  }
-
-  /** Waits for the body, and enqueues another attempt if a result was rejected: operations may wait in between. */
-  async #enqueueAfter(call: Call, body: Promise<() => T>): Promise<void> {
-    try {
-      this.#finishEnqueuing(call, await body);
-    } catch (cause) {
-      await this.#prepareRetry(call, cause);
-      await this.enqueue();
-    }
-  }
-
-  /**
-   * Waits until nothing uses the memory of a failed attempt.
-   *
-   * @throws the error, unless the call must be repeated; MismatchError when `onMismatch` is `throw`
-   */
-  async #prepareRetry(call: Call, cause: unknown): Promise<void> {
-    try {
-      const error = await call.failed(cause);
-      if (error instanceof Refusal) this.selector.refuse(error);
-      else if (error instanceof StaleInput) this.#stale = true;
-      else throw error;
-    } catch (error) {
-      this.#onFailure?.(error);
-      throw error;
-    }
-  }
-
-  #finishEnqueuing(call: Call, result: () => T): void {
-    call.assertNotDetached();
-    if (this.#releasesEarly) call.flushAndRelease();
-    this.#attempt = { call, result };
-  }
-
-  /**
-   * Waits for the call and checks its results. If a result is rejected, repeats the call with another plan.
-   *
-   * @param inputs waits for the inputs; resolves to whether one was repeated after this call had read it
-   * @throws MismatchError when a result is rejected and `onMismatch` is `throw`
-   * @throws the error of the call
-   */
-  async complete(inputs?: () => Promise<boolean>): Promise<T> {
-    const inputsDone = inputs?.();
-    inputsDone?.catch(() => undefined); // reported below, once nothing is in flight
-    const isStale = inputsDone && (async () => !this.#stale && (await inputsDone));
-    for (;;) {
-      const { call, result } = this.#attempt as { call: Call; result: () => T };
-      try {
-        await call.settle(isStale);
-        call.assertNotDetached();
-        call.release();
-        return result();
-      } catch (cause) {
-        await this.#prepareRetry(call, cause);
-      }
-      await this.enqueue();
-    }
-  }
+  readonly hasRefused: boolean;
+  /** Runs a part of the call as a call of its own. */
+  runPart<T>(context: CallContext, body: ExecutionBody<T>): Promise<T>;
 }
 
 /**
@@ -199,7 +63,7 @@ export class Call {
   readonly columns: Columns;
   readonly settings: SortSettings;
   readonly #context: CallContext;
-  readonly #execution: Pick<Execution<unknown>, 'selector' | 'hasRefused'>;
+  readonly #execution: Repeatable;
   readonly #sorts: (EnqueuedSort & { report(outcome: Outcome): void })[] = [];
   readonly #pendingSorts: PendingSort[] = [];
   /** Caller's memory that the call reads and writes. */
@@ -213,7 +77,7 @@ export class Call {
   /** Whether commands were enqueued that have not been waited for. */
   #inFlight = false;
 
-  constructor(context: CallContext, execution: Pick<Execution<unknown>, 'selector' | 'hasRefused'>) {
+  constructor(context: CallContext, execution: Repeatable) {
     this.#context = context;
     this.#execution = execution;
     this.settings = context.settings;
@@ -431,7 +295,7 @@ export class Call {
     // instead.
     if (!(error instanceof TimeoutError)) await this.columns.finish().catch(() => undefined);
     this.release();
-    return error instanceof MemoryError ? this.#classifyMemoryError(error) : error;
+    return error instanceof MemoryError ? lostIfFewKeys(error, this.#maxKeys) : error;
   }
 
   /** Releases borrowed memory. Can be called twice. */
@@ -440,27 +304,19 @@ export class Call {
     this.columns.release();
   }
 
-  /** Sorts as a whole, or in chunks that are halved after each memory error. */
-  async #sortFitting(job: HostJob): Promise<Outcome> {
+  /** Sorts a job in host memory as a whole, or in chunks. */
+  #sortFitting(job: HostJob): Promise<Outcome> {
     const request = requestOf(job);
-    if (job.segments) return this.#sortWhole(job, request); // chunks would cut segments
-    const { n } = job.keys;
-    const limit = this.#context.backend.chunkLimit(request);
-    const onDevice = Number.isFinite(limit);
-    const longest = onDevice && job.widePositions ? MAX_INDICES - 1 : limit;
-    let chunk = Math.min(job.settings.tuning.chunk ?? limit, limit, longest);
-    for (;;) {
-      try {
-        return await (chunk >= n ? this.#sortWhole(job, request) : this.#sortInChunks(job, chunk));
-      } catch (error) {
-        chunk = Math.ceil(Math.min(chunk, n) / 2);
-        if (!(error instanceof MemoryError) || chunk < MIN_CHUNK_KEYS) throw error;
+    const { backend } = this.#context;
+    return sortFitting(job, backend.chunkLimit(request), {
+      sortWhole: () => this.#sortWhole(job, request),
+      sortPiece: (piece) => this.#sortPiece(piece),
+      beforeRetry: async (warning) => {
         await this.columns.finish().catch(() => undefined); // reported below
-        this.#context.backend.memory.trim();
-        const message = `${error.message}; continuing with chunks of ${chunk} keys`;
-        this.#warn(new MemoryError(message, { cause: error }));
-      }
-    }
+        backend.memory.trim();
+        this.#warn(warning);
+      },
+    });
   }
 
   /**
@@ -481,32 +337,13 @@ export class Call {
     }
   }
 
-  async #sortInChunks(job: HostJob, chunk: number): Promise<Outcome> {
-    const { keys, settings } = job;
-    const outcomes: Outcome[] = [];
-    const chunks = Math.ceil(keys.n / chunk);
-    // Verifying each chunk would not verify the merged result.
-    const { onProgress: _, onReport, ...own } = { ...settings, verify: false };
-    const context = {
-      ...this.#context,
-      settings: { ...own, ...(onReport && { onReport: () => undefined }) },
-    };
-    await sortInChunks(job, chunk, async (part) => {
-      throwIfAborted(settings.signal);
-      const piece = { ...part, settings: context.settings };
-      const outcome = await Execution.run(context, async (call) => {
-        const sorted = await call.#sortWhole(piece, requestOf(piece));
-        return () => sorted;
-      });
-      outcomes.push(outcome);
-      const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each chunk is sorted once and merged once
-      settings.onProgress?.({ phase: 'sort', done, total: keys.n });
+  /** Sorts a chunk, or a part of the merged chunks, as a call of its own. */
+  #sortPiece(piece: HostJob): Promise<Outcome> {
+    const context = { ...this.#context, settings: piece.settings };
+    return this.#execution.runPart(context, async (call) => {
+      const sorted = await call.#sortWhole(piece, requestOf(piece));
+      return () => sorted;
     });
-    const [first] = outcomes;
-    if (!first) throw new UnsupportedError('cannot sort in chunks: there are no keys');
-    const verified = settings.verify ? await verifyOnHost(job, 'the sort in chunks') : undefined;
-    const stages = outcomes.flatMap((outcome) => outcome.stages);
-    return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
   }
 
   /** Enqueues a sort if its plan is compiled and nothing has to be waited for. */
@@ -540,15 +377,6 @@ export class Call {
 
   #warn(warning: ClsortError): void {
     (this.settings.onWarning ?? this.#context.onWarning)(warning);
-  }
-
-  /** A device that is out of resources (-5) even for a few keys does not lack memory: it is lost. */
-  #classifyMemoryError(error: MemoryError): ClsortError {
-    const hasFewKeys = this.#maxKeys > 0 && Math.ceil(this.#maxKeys / 2) < MIN_CHUNK_KEYS;
-    if (!hasFewKeys || error.details.status !== -5) return error;
-    return new DeviceLostError(`cannot use the device: it fails even for few keys (${error.message})`, {
-      cause: error,
-    });
   }
 }
 

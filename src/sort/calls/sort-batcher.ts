@@ -9,8 +9,9 @@ import { byteLengthOf, column, isOnDevice, type Place } from '../model/column.js
 import { requestOf, type SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type Plan, type PlanRequest, variantOf } from '../model/plan.js';
-import { type Call, Execution } from './call.js';
+import type { Call } from './call.js';
 import type { CallScheduler } from './call-scheduler.js';
+import { Execution } from './call-scheduler.js';
 import { MAX_BATCH_BYTES, MAX_BATCHES, MAX_SORT_BYTES, MAX_SORTS, MIN_SORTS } from './policy.js';
 
 /** Bytes of the segment offsets, which precede the data in staging memory. */

@@ -9,15 +9,94 @@
  */
 import { byteRange, copyBytes, emptyLike, type KeyWords, newBytes } from '../../keys/array.js';
 import { encode, type KeyCodec, keyCodec } from '../../keys/key-codec.js';
+import { type ClsortError, DeviceLostError, MemoryError, UnsupportedError } from '../../util/errors.js';
+import { verifyOnHost } from '../backend/host-backend.js';
+import { MAX_INDICES } from '../model/array-assertions.js';
 import { type Values, wordsOf } from '../model/column.js';
 import type { HostJob } from '../model/job.js';
+import { throwIfAborted } from '../model/options.js';
+import type { Outcome } from '../model/report.js';
+import { MIN_CHUNK_KEYS } from './policy.js';
+
+/** The sorts of a job that may not fit the device. */
+export interface FittingSorts {
+  sortWhole(): Promise<Outcome>;
+  /** Sorts a chunk, or a part of the merged chunks. */
+  sortPiece(piece: HostJob): Promise<Outcome>;
+  /** Releases memory after a memory error, before the next try. */
+  beforeRetry(warning: MemoryError): Promise<void>;
+}
 
 /**
- * Sorts a job with `sortOne`, which can sort at most `chunk` keys at a time.
+ * Sorts as a whole, or in chunks that are halved after each memory error.
+ *
+ * @param limit most keys that the device can sort at once; infinite for the host engine
+ */
+export async function sortFitting(job: HostJob, limit: number, sorts: FittingSorts): Promise<Outcome> {
+  if (job.segments) return sorts.sortWhole(); // chunks would cut segments
+  const { n } = job.keys;
+  const onDevice = Number.isFinite(limit);
+  const longest = onDevice && job.widePositions ? MAX_INDICES - 1 : limit;
+  let chunk = Math.min(job.settings.tuning.chunk ?? limit, limit, longest);
+  for (;;) {
+    try {
+      return await (chunk >= n ? sorts.sortWhole() : sortInChunks(job, chunk, sorts.sortPiece));
+    } catch (error) {
+      chunk = Math.ceil(Math.min(chunk, n) / 2);
+      if (!(error instanceof MemoryError) || chunk < MIN_CHUNK_KEYS) throw error;
+      const message = `${error.message}; continuing with chunks of ${chunk} keys`;
+      await sorts.beforeRetry(new MemoryError(message, { cause: error }));
+    }
+  }
+}
+
+/**
+ * Returns the error of a call that ran out of memory. A device that is out of resources (-5) even for a few keys does not
+ * lack memory: it is lost.
+ *
+ * @param n keys of the largest sort of the call
+ */
+export function lostIfFewKeys(error: MemoryError, n: number): ClsortError {
+  if (n === 0 || Math.ceil(n / 2) >= MIN_CHUNK_KEYS || error.details.status !== -5) return error;
+  const message = `cannot use the device: it fails even for few keys (${error.message})`;
+  return new DeviceLostError(message, { cause: error });
+}
+
+/**
+ * Sorts a job with `sortPiece`, which can sort at most `chunk` keys at a time.
  *
  * Allocates host memory for another copy of keys and values, and for a chunk of them.
+ *
+ * @returns the outcome, with the stages of all pieces
+ * @throws MismatchError when the merged result fails its verification
+ * @throws AbortedError when the signal is aborted
  */
-export async function sortInChunks(
+async function sortInChunks(
+  job: HostJob,
+  chunk: number,
+  sortPiece: (piece: HostJob) => Promise<Outcome>,
+): Promise<Outcome> {
+  const { keys, settings } = job;
+  const outcomes: Outcome[] = [];
+  const chunks = Math.ceil(keys.n / chunk);
+  // Verifying each chunk would not verify the merged result.
+  const { onProgress: _, onReport, ...shared } = { ...settings, verify: false };
+  const own = { ...shared, ...(onReport && { onReport: () => undefined }) };
+  await sortAndMerge(job, chunk, async (part) => {
+    throwIfAborted(settings.signal);
+    outcomes.push(await sortPiece({ ...part, settings: own }));
+    const done = Math.floor((keys.n * outcomes.length) / (2 * chunks)); // each chunk is sorted once and merged once
+    settings.onProgress?.({ phase: 'sort', done, total: keys.n });
+  });
+  const [first] = outcomes;
+  if (!first) throw new UnsupportedError('cannot sort in chunks: there are no keys');
+  const verified = settings.verify ? await verifyOnHost(job, 'the sort in chunks') : undefined;
+  const stages = outcomes.flatMap((outcome) => outcome.stages);
+  return { plan: first.plan, stages, chunks, ...(verified && { verified }) };
+}
+
+/** Sorts chunks, then the parts of the result. */
+export async function sortAndMerge(
   job: HostJob,
   chunk: number,
   sortOne: (job: HostJob) => Promise<void>,

@@ -1,6 +1,6 @@
 import { byteRange, copyBytes, type HostColumn, newBytes } from '../../keys/array.js';
 import type { ReduceOp } from '../../primitives/possible.js';
-import { type ClsortError, errorOfCode } from '../../util/errors.js';
+import type { ClsortError } from '../../util/errors.js';
 import { verifyOnHost } from '../backend/host-backend.js';
 import { combineExtremes } from '../host/host-primitives.js';
 import { runWhileAttached, spansOf } from '../model/array-assertions.js';
@@ -13,20 +13,14 @@ import { enqueueReduce } from '../operations/reduce/reduce.js';
 import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { DeviceWorker } from './device-worker.js';
-import { type Measurements, measure, sortWorkKind, type WorkKind } from './measurements.js';
+import { sortWorkKind, type WorkKind } from './measurements.js';
 import { carriedBytes, Partitioner } from './partition.js';
-import {
-  MAX_SORTING_DEVICES,
-  MAX_TOP_FRACTION,
-  MIN_SHARED_BYTES,
-  PROBE_KEYS,
-  SHARD_SLACK,
-  STREAMED_PROBE_KEYS,
-} from './policy.js';
-import { divideWork, type WorkDivision } from './rates.js';
-import { isRetryableElsewhere } from './retryable-elsewhere.js';
+import { MAX_TOP_FRACTION, MIN_SHARED_BYTES, SHARD_SLACK } from './policy.js';
+import type { WorkDivision } from './rates.js';
+import { firstSuccessful, isRetryableElsewhere } from './retryable-elsewhere.js';
 import { settleAll } from './settle-all.js';
 import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
+import { candidateWorkers, WorkDivider } from './work-divider.js';
 
 /** Outputs of topK. */
 export interface TopKOutput {
@@ -38,12 +32,13 @@ export interface TopKOutput {
 export class DeviceGroup {
   readonly workers: readonly DeviceWorker[];
   readonly #onWarning: (warning: ClsortError) => void;
-  readonly #measured = new Map<string, Promise<Measurements>>();
+  readonly #divider: WorkDivider;
 
   /** @param workers two or more devices; the first one runs all work that is not shared */
   constructor(workers: readonly DeviceWorker[], onWarning: (warning: ClsortError) => void) {
     this.workers = workers;
     this.#onWarning = onWarning;
+    this.#divider = new WorkDivider(workers, onWarning);
   }
 
   /**
@@ -82,12 +77,12 @@ export class DeviceGroup {
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: 0, total: keys.n });
     const kind = sortWorkKind(job, this.workers);
-    const division = await this.#division(kind, keys.n, settings);
+    const division = await this.#divider.divide(kind, keys.n, settings);
     const sortStarted = performance.now();
     const shares = await this.#sortDivided(job, division, kind);
     const isShared = division.workers.length > 1;
     if (isShared)
-      await this.#updateOverrun(kind, (performance.now() - sortStarted) / 1000 / division.seconds);
+      await this.#divider.recordOverrun(kind, (performance.now() - sortStarted) / 1000 / division.seconds);
     const verified = settings.verify && isShared ? await verifyOnHost(job, 'the sort by shares') : undefined;
     throwIfAborted(settings.signal);
     settings.onProgress?.({ phase: 'sort', done: keys.n, total: keys.n });
@@ -102,12 +97,6 @@ export class DeviceGroup {
     );
   }
 
-  /** Records the ratio of measured to expected time with several devices. */
-  async #updateOverrun(kind: WorkKind, times: number): Promise<void> {
-    const measured = await this.#measured.get(kind.name);
-    if (measured) measured.overrun *= (1 + times) / 2;
-  }
-
   async #sortDivided(
     job: HostJob,
     { workers, weights }: WorkDivision<DeviceWorker>,
@@ -117,10 +106,10 @@ export class DeviceGroup {
     const [first] = workers;
     if (!first || workers.length === 1) {
       const whole = { job, kind, count: keys.n, alone: true };
-      const attempts = this.#candidateWorkers(first).map(
+      const attempts = candidateWorkers(this.workers, first).map(
         (worker) => [worker, () => this.#sortOnWorker(worker, whole)] as const,
       );
-      return [await this.#firstSuccessful(attempts, settings)];
+      return [await firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning)];
     }
     const partitioner = new Partitioner(job, weights);
     const writers: (ShardWriter | undefined)[] = [];
@@ -204,7 +193,7 @@ export class DeviceGroup {
       );
       return retryWriter.finish();
     };
-    const [own, ...others] = this.#candidateWorkers(worker) as [DeviceWorker, ...DeviceWorker[]];
+    const [own, ...others] = candidateWorkers(this.workers, worker) as [DeviceWorker, ...DeviceWorker[]];
     for (const by of writer ? [...others, own] : [own, ...others]) {
       attempts.push([
         by,
@@ -214,7 +203,7 @@ export class DeviceGroup {
         },
       ]);
     }
-    return this.#firstSuccessful(attempts, settings);
+    return firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
   }
 
   async #sortOnWorker(
@@ -236,11 +225,7 @@ export class DeviceGroup {
       },
     });
     const seconds = (performance.now() - started) / 1000;
-    const measured = await this.#measured.get(kind.name);
-    // Times of devices with dedicated memory exclude the upload, so they do not count. The times of other
-    // devices include the slowdown by all at work.
-    const slowdown = alone ? 1 : (measured?.slowdown.get(worker) ?? 1);
-    if (alone || !worker.overlapsTransfers) measured?.rates.get(worker)?.observe(count, seconds / slowdown);
+    await this.#divider.recordSort(kind, worker, { count, seconds, alone });
     return report;
   }
 
@@ -332,8 +317,10 @@ export class DeviceGroup {
     const shared = this.sharedJob(job);
     if (shared) await this.#sort(shared);
     else {
-      const attempts = this.#candidateWorkers().map((worker) => [worker, () => worker.sort(job)] as const);
-      await this.#firstSuccessful(attempts, settings);
+      const attempts = candidateWorkers(this.workers).map(
+        (worker) => [worker, () => worker.sort(job)] as const,
+      );
+      await firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
     }
     const [bytes, k] = [keys.info.bytes, out.keys.n];
     copyBytes(byteRange(sorted, 0, k * bytes), out.keys.place as ArrayBufferView);
@@ -350,7 +337,7 @@ export class DeviceGroup {
     one: (worker: DeviceWorker, start: number, count: number) => Promise<T>,
   ): Promise<T[]> {
     throwIfAborted(settings.signal);
-    const { workers, weights } = await this.#division(kind, n, settings);
+    const { workers, weights } = await this.#divider.divide(kind, n, settings);
     let [weight, start] = [0, 0];
     const slices = workers.map((worker, i) => {
       weight += weights[i] as number;
@@ -363,88 +350,19 @@ export class DeviceGroup {
       slices
         .filter(({ count }) => count > 0)
         .map(({ worker, start: from, count }) => {
-          const attempts = this.#candidateWorkers(worker).map(
+          const attempts = candidateWorkers(this.workers, worker).map(
             (by) => [by, () => one(by, from, count)] as const,
           );
-          return this.#firstSuccessful(attempts, settings);
+          return firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
         }),
     );
-  }
-
-  /** Returns the devices that are available, `first` before the others. */
-  #candidateWorkers(first?: DeviceWorker): DeviceWorker[] {
-    const available = this.workers.filter((worker) => !worker.lost);
-    const all = available.length > 0 ? available : this.workers; // sessions reopen them or throw the reason
-    return first ? [first, ...all.filter((worker) => worker !== first)] : [...all];
-  }
-
-  /**
-   * Runs attempts until one succeeds.
-   *
-   * @throws the error of the first attempt when all fail
-   * @throws an error that would occur on any device, at once
-   */
-  async #firstSuccessful<T>(
-    attempts: readonly (readonly [DeviceWorker, () => Promise<T>])[],
-    settings: SortSettings,
-  ): Promise<T> {
-    let failure: unknown;
-    for (const [i, [worker, attempt]] of attempts.entries()) {
-      try {
-        return await attempt();
-      } catch (error) {
-        if (!isRetryableElsewhere(error, settings)) throw error;
-        failure ??= error;
-        if (i === attempts.length - 1) break;
-        throwIfAborted(settings.signal);
-        const next = attempts[i + 1]?.[0];
-        const retry = next === worker ? 'repeating the shard' : `moving the shard to ${next?.info.name}`;
-        const message = `cannot process a shard on ${worker.info.name}: ${error.message}; ${retry}`;
-        (settings.onWarning ?? this.#onWarning)(errorOfCode(error.code, message, { cause: error }));
-      }
-    }
-    throw failure;
-  }
-
-  get #probeKeys(): number {
-    return this.workers.every(({ overlapsTransfers }) => overlapsTransfers)
-      ? STREAMED_PROBE_KEYS
-      : PROBE_KEYS;
-  }
-
-  /** Measures the devices if necessary, and divides n keys among them. */
-  async #division(kind: WorkKind, n: number, settings: SortSettings): Promise<WorkDivision<DeviceWorker>> {
-    let measured = this.#measured.get(kind.name);
-    if (!measured) {
-      const warn = settings.onWarning ?? this.#onWarning;
-      measured = measure(this.#candidateWorkers(), kind, { n: Math.min(n, this.#probeKeys), settings, warn });
-      this.#measured.set(kind.name, measured);
-      measured.catch(() => this.#measured.delete(kind.name));
-    }
-    const { rates, slowdown, splitSecondsPerKey, overrun } = await measured;
-    const speeds = [...rates]
-      .filter(([worker]) => !worker.lost)
-      .map(([worker, own]) => ({ worker, rates: own, slowdown: slowdown.get(worker) ?? 1 }));
-    if (speeds.length === 0)
-      return {
-        workers: this.#candidateWorkers().slice(0, 1),
-        weights: [1],
-        seconds: 0,
-        reason: 'all are lost',
-      };
-    // Partitioning hides the transfers, not the reverse: for 4 GiB, two H100s take 40 ms and the host takes
-    // 240 ms to partition.
-    const splitSeconds = splitSecondsPerKey * n;
-    const { deviceCount } = settings.tuning;
-    const maxDevices = kind.partition ? MAX_SORTING_DEVICES : this.workers.length;
-    return divideWork(speeds, n, { splitSeconds, overrun, deviceCount, maxDevices });
   }
 
   /** Returns the fraction of such keys for each device if all take part, by their measured sort times. */
   async weigh(keys: HostColumn, settings: SortSettings): Promise<number[]> {
     const job = { keys: { ...keys, place: keys.view }, settings, sorted: keys.view };
     const all = { ...settings, tuning: { deviceCount: this.workers.length } };
-    const { workers, weights } = await this.#division(sortWorkKind(job, this.workers), keys.n, all);
+    const { workers, weights } = await this.#divider.divide(sortWorkKind(job, this.workers), keys.n, all);
     return this.workers.map((worker) => weights[workers.indexOf(worker)] ?? 0);
   }
 

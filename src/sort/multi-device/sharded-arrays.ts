@@ -3,18 +3,15 @@
  *
  * To sort them, the host collects all parts, the devices sort them as a host array, and the parts are uploaded again.
  */
-import { type ArrayOf, byteRange, bytesOf, type HostColumn, keyWords, newArray } from '../../keys/array.js';
+import { type ArrayOf, byteRange, bytesOf, type HostColumn, newArray } from '../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import type { ReduceOp } from '../../primitives/possible.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { CallScheduler } from '../calls/call-scheduler.js';
 import { widePositions } from '../calls/sort-in-chunks.js';
-import { combineExtremes } from '../host/host-primitives.js';
-import { hostSort } from '../host/host-sort.js';
 import { assertDistinct, assertOnePerKey, runWhileAttached, spanOf } from '../model/array-assertions.js';
-import { type Column, column, type Place } from '../model/column.js';
+import { type Column, column } from '../model/column.js';
 import { DeviceArray } from '../model/device-array.js';
-import type { SortJob } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { ShardedArray, type ShardedArrayOwner } from '../model/sharded-array.js';
 import type { PositionDtype } from '../operations/arguments.js';
@@ -22,6 +19,7 @@ import { enqueueReduce } from '../operations/reduce/reduce.js';
 import { enqueueTopK } from '../operations/top-k/top-k.js';
 import type { DeviceGroup } from './device-group.js';
 import type { DeviceWorker } from './device-worker.js';
+import { combineResults, firstOf, sortJobOf, startsOf, startsOfParts } from './parts.js';
 import { settleAll } from './settle-all.js';
 
 /** Positions and samples of a part have 32 bits. */
@@ -222,31 +220,9 @@ export class ShardedArrays implements ShardedArrayOwner {
           positions[at++] = positions instanceof BigUint64Array ? BigInt(position) : position;
         }
       }
-      const found = this.#firstOf(
-        keys.dtype,
-        column(keys.dtype, n, all),
-        positions,
-        Math.min(k, n),
-        settings,
-      );
+      const found = firstOf(keys.dtype, column(keys.dtype, n, all), positions, Math.min(k, n), settings);
       return found as { keys: ArrayOf<D>; indices: ArrayOf<P> };
     });
-  }
-
-  /** Returns the first k of a few keys, with their positions, which are passed along. */
-  #firstOf<D extends Dtype>(
-    dtype: D,
-    { n, info, place }: Column,
-    positions: ArrayOf<PositionDtype>,
-    k: number,
-    { descending, nan, bits }: SortSettings,
-  ): { keys: ArrayOf<D>; indices: ArrayOf<PositionDtype> } {
-    const sorted = newArray(dtype, n);
-    const moved = positions.slice();
-    const keys = { dtype, info, n, view: keyWords(place as ArrayBufferView, info) };
-    const values = { place: positions, bytes: positions.BYTES_PER_ELEMENT };
-    hostSort(keys, { descending, nan, bits }, { sorted, values, moved });
-    return { keys: sorted.slice(0, k) as ArrayOf<D>, indices: moved.slice(0, k) };
   }
 
   /** Waits for the devices' calls and releases their memory. */
@@ -386,48 +362,4 @@ export class ShardedArrays implements ShardedArrayOwner {
     const job = sortJobOf(own, values?.[0], { sorted: sortedTo, moved: movedTo }, settings);
     if (own.n > 0) await first.sort(job);
   }
-}
-
-const sortJobOf = (
-  keys: Column,
-  values: Column | undefined,
-  { sorted, moved }: { readonly sorted: Place | undefined; readonly moved: Place | undefined },
-  settings: SortSettings,
-): SortJob => ({
-  keys,
-  settings,
-  ...(sorted && { sorted }),
-  ...(values && { values: { place: values.place, bytes: values.info.bytes } }),
-  ...(moved && { moved }),
-});
-
-/** Returns the start of each part, followed by the end of the last one. */
-function startsOfParts(columns: readonly Column[]): number[] {
-  const starts = [0];
-  for (const { n } of columns) starts.push((starts.at(-1) as number) + n);
-  return starts;
-}
-
-/** Returns the start of each part, followed by the end of the last one. */
-function startsOf(n: number, weights: readonly number[]): number[] {
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
-  let before = 0;
-  const starts = weights.map((weight) => {
-    const start = Math.round((before / total) * n);
-    before += weight;
-    return start;
-  });
-  return [...starts, n];
-}
-
-/** Combines the results of all parts; sums of floats are added in the order of the parts. */
-function combineResults(found: readonly (number | bigint)[], op: ReduceOp, dtype: Dtype): number | bigint {
-  const [first, ...others] = found as [number | bigint, ...(number | bigint)[]];
-  if (op !== 'sum') return others.reduce((a, b) => combineExtremes(op, a as bigint, b as bigint), first);
-  if (typeof first === 'bigint') {
-    const sum = others.reduce<bigint>((a, b) => a + BigInt(b), first);
-    return dtypeInfo(dtype).kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
-  }
-  const sum = others.reduce<number>((a, b) => a + Number(b), first);
-  return dtype === 'f32' ? Math.fround(sum) : sum;
 }

@@ -1,12 +1,9 @@
 import test from 'ava';
 import { StagingArena, type StagingSlot } from '../../../src/device/memory/staging-arena.js';
-import {
-  CompletionPoller,
-  type PolledQueue,
-  withDeadline,
-} from '../../../src/device/queue/completion-poller.js';
+import { CompletionPoller, type PolledQueue } from '../../../src/device/queue/completion-poller.js';
 import { Timeline } from '../../../src/device/queue/timeline.js';
 import { TimeoutError } from '../../../src/util/errors.js';
+import { withDeadline } from '../../../src/util/timer.js';
 import { forEachDevice } from '../../each-device.js';
 
 test('a later waiter rejects when the transfer failed', async (t) => {

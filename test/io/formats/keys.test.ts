@@ -2,15 +2,9 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
+import { contentBytes, maxKeyCount } from '../../../src/io/formats/key-count.js';
 import type { KeyReader } from '../../../src/io/formats/key-file.js';
-import {
-  contentBytes,
-  formatNamed,
-  type InputOptions,
-  keyTarget,
-  maxKeyCount,
-  openKeys,
-} from '../../../src/io/formats/keys.js';
+import { formatNamed, type InputOptions, keyTarget, openKeys } from '../../../src/io/formats/keys.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
 import { openSource } from '../../../src/io/streams/raw.js';
 import { DtypeError, FormatError, UsageError } from '../../../src/util/errors.js';

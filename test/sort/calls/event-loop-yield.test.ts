@@ -1,9 +1,10 @@
 /** Calls whose waits end in the same turn of the event loop, as on fast devices. */
 import test from 'ava';
 import type { Session } from '../../../src/sort/backend/backend.js';
-import { ArrayStore, EventLoopYield } from '../../../src/sort/calls/array-store.js';
+import { ArrayStore } from '../../../src/sort/calls/array-store.js';
 import { CallScheduler } from '../../../src/sort/calls/call-scheduler.js';
 import { DeviceArray } from '../../../src/sort/model/device-array.js';
+import { EventLoopYield } from '../../../src/util/event-loop-yield.js';
 
 const MIB = 2 ** 20;
 
@@ -50,7 +51,7 @@ const call = (store: ArrayStore, like: DeviceArray): Promise<DeviceArray> =>
 
 test('results resolve at once up to 4 MiB, then after a turn of the event loop', async (t) => {
   let turns = 0;
-  const loop = new EventLoopYield(() => {
+  const loop = new EventLoopYield(4 * MIB, () => {
     turns++;
   });
   for (let i = 0; i < 4; i++) {
@@ -69,7 +70,7 @@ test('results resolve at once up to 4 MiB, then after a turn of the event loop',
 });
 
 test('a single large result resolves at once', (t) => {
-  const loop = new EventLoopYield(() => undefined);
+  const loop = new EventLoopYield(4 * MIB, () => undefined);
   loop.grow(1000 * MIB);
   t.is(loop.turnDue, undefined);
 });

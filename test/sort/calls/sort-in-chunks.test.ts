@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { keyColumn } from '../../../src/keys/array.js';
 import { DTYPES } from '../../../src/keys/dtype.js';
 import { chunkLimit } from '../../../src/sort/backend/planner.js';
-import { cutRuns, sortInChunks, widePositions } from '../../../src/sort/calls/sort-in-chunks.js';
+import { cutRuns, sortAndMerge, widePositions } from '../../../src/sort/calls/sort-in-chunks.js';
 import { hostSort } from '../../../src/sort/host/host-sort.js';
 import { nativeSort } from '../../../src/sort/host/native-sort.js';
 import { column, hostColumn } from '../../../src/sort/model/column.js';
@@ -121,7 +121,7 @@ test('positions of 8 bytes are the same in chunks, in JavaScript and in the addo
     await nativeSort(keyColumn(keys), {}, { moved: inAddon }, {});
     t.deepEqual(inAddon, expected);
     const job = { keys: column('f64', n, keys), settings: parseSortOptions({}), moved: inChunks };
-    await sortInChunks({ ...job, widePositions: true }, 300, async (part) =>
+    await sortAndMerge({ ...job, widePositions: true }, 300, async (part) =>
       hostSort(hostColumn(part.keys), {}, part),
     );
     t.deepEqual(inChunks, expected);

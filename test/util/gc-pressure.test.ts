@@ -1,12 +1,12 @@
 import test from 'ava';
-import { GcPressure } from '../../../src/sort/calls/array-store.js';
+import { GcPressure } from '../../src/util/gc-pressure.js';
 
 const MIB = 2 ** 20;
 
 /** The GC pressure and the number of collections they triggered. A test subtracts collected bytes itself. */
 function gcPressure() {
   const collections = { n: 0 };
-  const pressure = new GcPressure(() => {
+  const pressure = new GcPressure(72 * MIB, () => {
     collections.n++;
   });
   return { pressure, collections };
