@@ -12,7 +12,6 @@ export type ScratchSizes = Readonly<Record<string, number>>;
 
 /** Element sizes and parameters that a program is compiled for. */
 export interface AlgorithmShape {
-  /** Bits of a key. */
   readonly keyBits: 8 | 16 | 32 | 64;
   /** Bytes of the value that travels with each key; 0 for a sort of keys alone. */
   readonly valueBytes: number;

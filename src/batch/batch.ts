@@ -40,7 +40,6 @@ export type OpenRunner = (
   options: RunOptions,
 ) => Promise<Pick<Runner, 'add' | 'end'> & Partial<Pick<Runner, 'stop'>>>;
 
-/** Results of a batch. */
 export interface BatchResults {
   /** In job order, without stages and spans, which only events carry. */
   readonly results: readonly JobResult[];

@@ -36,7 +36,6 @@ export interface JournalRecord {
   /** State before the job; absent when the input is not a regular file. */
   readonly input?: ChecksummedState | readonly ChecksummedState[];
   readonly output?: ChecksummedState;
-  /** State of the file of counts. */
   readonly counts?: FileState;
   readonly device?: string;
   readonly error?: { readonly code: string; readonly message: string };

@@ -14,7 +14,6 @@ interface EndedJob {
   readonly input?: Sized | readonly Sized[] | undefined;
 }
 
-/** A running job. */
 export interface RunningJob {
   readonly job: Job;
   readonly began: number;

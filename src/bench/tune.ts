@@ -106,7 +106,6 @@ export type Trial =
   | { readonly result: 'ok'; readonly time: Timing }
   | { readonly result: 'wrong' | 'unsupported'; readonly reason: string };
 
-/** Result of a search. */
 export interface SearchResult {
   readonly tuning: Tuning;
   readonly before: Timing;

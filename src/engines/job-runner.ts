@@ -24,7 +24,6 @@ export interface Task {
   readonly index: number;
 }
 
-/** An event of a task. */
 export type TaskEvent =
   | { readonly is: 'begin'; readonly task: Task; readonly worker: string }
   | {

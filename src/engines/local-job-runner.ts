@@ -38,7 +38,6 @@ export class LocalJobRunner implements JobRunner {
     }
   }
 
-  /** Returns the device name for a sort task. */
   async #device({ kind }: Task): Promise<string | undefined> {
     return kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined;
   }

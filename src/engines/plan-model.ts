@@ -198,7 +198,6 @@ function stagePlan(stage: Stage, tasks: number, demand: Demand, { cluster, engin
   };
 }
 
-/** Returns the plan for a number of partitions. */
 export function planWith(partitions: number, request: PlanRequest): SortPlan {
   const { bytes, order, kind, cluster, engine } = request;
   const { nodes, gpus, memory } = cluster;

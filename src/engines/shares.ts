@@ -58,7 +58,6 @@ export async function runShare(
   return run;
 }
 
-/** Returns the number of shares of a batch. */
 export const batchSharesOf = ({ jobs }: BatchJobs): number => Math.min(MAX_SHARES, jobs.length);
 
 /** Returns the shares that contain any of the given tasks. */

@@ -47,7 +47,6 @@ export interface RecordFormat {
   readonly format?: string | undefined;
 }
 
-/** Format of the parts. */
 export interface PartFormat {
   /** Extension with its dot; empty when the input has none. */
   readonly extension: string;

@@ -30,7 +30,6 @@ export function exchanges(
   return x > y || (x === y && ties && (ids[low] ?? 0) > (ids[high] ?? 0));
 }
 
-/** Returns the elements after one step. */
 export function afterStep(
   before: Elements,
   comparators: readonly Comparator[],

@@ -4,7 +4,6 @@ import type { ReduceOp } from '../primitives/possible.js';
 import type { Step } from './explanation.js';
 import type { Subject } from './record.js';
 
-/** Options of a view. */
 export interface ViewOptions {
   /** A step of a ladder or a form of a network; see `EXPLAINED`. */
   readonly step: string | undefined;
@@ -16,7 +15,6 @@ export interface ViewOptions {
   readonly op: ReduceOp;
 }
 
-/** Result of a view. */
 export interface ViewResult {
   readonly steps: readonly Step[];
   /** The result, when it is not the keys after the last step. */

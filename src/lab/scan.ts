@@ -53,7 +53,6 @@ export class Scan {
   readonly #groupSize: number;
   readonly #tile: number;
   readonly #step: ScanStep;
-  /** Bytes of a value. */
   readonly valueBytes: number;
 
   private constructor(program: Program, groupSize: number, step: ScanStep, valueBytes: number) {

@@ -173,7 +173,6 @@ export function profileNumbers(
 /** Kinds of keys, with the numbers of `KeyKind` in src/native/host/key_bytes.h. */
 export const KEY_KIND = { unsigned: 0, signed: 1, float: 2, number: 3, text: 4 } as const;
 
-/** A key column. */
 export interface KeyColumn {
   readonly ranges: Omit<ValueRanges, 'bytes'>;
   readonly kind: (typeof KEY_KIND)[keyof typeof KEY_KIND];

@@ -18,6 +18,7 @@ NAN_METHOD(Initialize) {
   environment.bind_callback.Reset(info[2].As<v8::Function>());
   environment.do_nothing.Reset(info[3].As<v8::Function>());
 }
+const Export kInitialize("initialize", Export::Invoke<Initialize>);
 
 NAN_METHOD(IsReleased) {
   Environment& environment = *EnvironmentOf(info);
@@ -27,6 +28,7 @@ NAN_METHOD(IsReleased) {
     }
   }
 }
+const Export kIsReleased("isReleased", Export::Invoke<IsReleased>);
 
 /** Returns whether two handles belong to the same OpenCL object. */
 NAN_METHOD(IsSame) {
@@ -39,15 +41,16 @@ NAN_METHOD(IsSame) {
   }
   info.GetReturnValue().Set(same);
 }
+const Export kIsSame("isSame", Export::Invoke<IsSame>);
 
 NAN_METHOD(ReleaseAll) { EnvironmentOf(info)->ReleaseAll(info[0]->IsTrue()); }
+const Export kReleaseAll("releaseAll", Export::Invoke<ReleaseAll>);
 
 /**
  * Releases all references of a handle on another thread; the handle is invalid at once. If the second argument is true,
  * objects that are never released are ignored instead of throwing.
  */
-NAN_METHOD(ReleaseAsync) {
-  Call call(info, "releaseAsync");
+CLSORT_EXPORT(releaseAsync, "releaseAsync") {
   for (size_t kind = 0; kind < kKinds; kind++) {
     auto object = UnwrapAny(call.environment(), static_cast<Kind>(kind), call[0]);
     if (!object) continue;
@@ -55,7 +58,7 @@ NAN_METHOD(ReleaseAsync) {
       return (void)call.Fail(InvalidStatus(object->kind), std::string("the ") + NameOf(object->kind) + " was released");
     }
     if (object->Permanent()) {
-      if (info[1]->IsTrue()) return;
+      if (call[1]->IsTrue()) return;
       return (void)call.Fail(InvalidStatus(object->kind), "platforms and root devices cannot be released");
     }
     object->ReleaseLater();
@@ -69,6 +72,7 @@ NAN_METHOD(SetCopyMappings) {
   info.GetReturnValue().Set(environment.copy_mappings);
   environment.copy_mappings = Nan::To<bool>(info[0]).FromJust();
 }
+const Export kSetCopyMappings("setCopyMappings", Export::Invoke<SetCopyMappings>);
 
 /**
  * Reports allocated or freed bytes to V8 and returns the sum of all reports, by this addon and others.
@@ -79,60 +83,17 @@ NAN_METHOD(ExternalBytes) {
   int64_t bytes = AdjustExternalBytes(EnvironmentOf(info)->isolate(), change);
   info.GetReturnValue().Set(static_cast<double>(bytes));
 }
+const Export kExternalBytes("externalBytes", Export::Invoke<ExternalBytes>);
 
 /** Runs a full garbage collection now. Reported external bytes only influence when V8 starts one. */
 NAN_METHOD(CollectNow) {
   EnvironmentOf(info)->isolate()->MemoryPressureNotification(v8::MemoryPressureLevel::kCritical);
 }
+const Export kCollectNow("collectNow", Export::Invoke<CollectNow>);
 
 NAN_MODULE_INIT(Init) {
   PinAddon();
-  auto environment = Environment::Create(target);
-  Exports exports(*environment, target);
-  exports.Set<Initialize>("initialize");
-  exports.Set<IsReleased>("isReleased");
-  exports.Set<IsSame>("isSame");
-  exports.Set<ReleaseAll>("releaseAll");
-  exports.Set<ReleaseAsync>("releaseAsync");
-  exports.Set<SetCopyMappings>("setCopyMappings");
-  exports.Set<ExternalBytes>("externalBytes");
-  exports.Set<CollectNow>("collectNow");
-  ExportPlatform(exports);
-  ExportDevice(exports);
-  ExportContext(exports);
-  ExportCommandQueue(exports);
-  ExportMemObject(exports);
-  ExportImage(exports);
-  ExportPipe(exports);
-  ExportSampler(exports);
-  ExportProgram(exports);
-  ExportProgramBuild(exports);
-  ExportKernel(exports);
-  ExportEvent(exports);
-  ExportTransfer(exports);
-  ExportMapping(exports);
-  ExportSvm(exports);
-  ExportLaunches(exports);
-  ExportPoll(exports);
-  ExportStaging(exports);
-  ExportFileTransfer(exports);
-  ExportChecksum(exports);
-  ExportHash(exports);
-  ExportHostSort(exports);
-  ExportHostVerify(exports);
-  ExportHostKernels(exports);
-  ExportHostArithmetic(exports);
-  ExportHostTables(exports);
-  ExportHostTableStrings(exports);
-  ExportMultiset(exports);
-  ExportParallelCopy(exports);
-  ExportPartition(exports);
-  ExportProcessGuard(exports);
-  ExportExtensions(exports);
-  ExportCommandBuffer(exports);
-  ExportRecordedCommands(exports);
-  ExportExternalMemory(exports);
-  ExportUnifiedMemory(exports);
+  Export::SetAll(*Environment::Create(target), target);
 }
 
 }  // namespace

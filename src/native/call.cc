@@ -214,15 +214,32 @@ void Call::ReturnEvent(cl_int status, bool wanted, cl_event event, Object& queue
   }
 }
 
-Exports::Exports(Environment& environment, v8::Local<v8::Object> target)
-    : target_(target), environment_(NewExternal(environment.isolate(), &environment, 0)) {}
+namespace {
 
-void Exports::Set(const char* name, v8::FunctionCallback callback) {
-  auto constructor = v8::FunctionTemplate::New(v8::Isolate::GetCurrent(), callback, environment_);
-  auto function = Nan::GetFunction(constructor).ToLocalChecked();
-  auto key = Nan::New(name).ToLocalChecked();
-  function->SetName(key);
-  Nan::Set(target_, key, function);
+struct Function {
+  const char* name;
+  v8::FunctionCallback callback;
+};
+
+/** The exported functions. Objects of other files add to it before this file is initialised. */
+std::vector<Function>& Functions() {
+  static std::vector<Function>& functions = *new std::vector<Function>;
+  return functions;
+}
+
+}  // namespace
+
+Export::Export(const char* name, v8::FunctionCallback callback) { Functions().push_back({name, callback}); }
+
+void Export::SetAll(Environment& environment, v8::Local<v8::Object> target) {
+  auto data = NewExternal(environment.isolate(), &environment, 0);
+  for (auto [name, callback] : Functions()) {
+    auto constructor = v8::FunctionTemplate::New(v8::Isolate::GetCurrent(), callback, data);
+    auto function = Nan::GetFunction(constructor).ToLocalChecked();
+    auto key = Nan::New(name).ToLocalChecked();
+    function->SetName(key);
+    Nan::Set(target, key, function);
+  }
 }
 
 std::string FunctionName(const char* verb, Kind kind) {

@@ -246,67 +246,35 @@ v8::Local<v8::Value> MakeError(Environment& environment, cl_int status, const ch
                                const std::string& reason = {}, const std::string& log = {});
 
 /**
- * Sets functions of `exports` that find their environment.
+ * A function that the addon exports. Its environment is in the data of the function.
  *
  * Nan::SetMethod is slower: its access to the data of a function takes a sixth of the time of a kernel launch.
  */
-class Exports {
+class Export {
  public:
-  Exports(Environment& environment, v8::Local<v8::Object> target);
+  Export(const char* name, v8::FunctionCallback callback);
+  Export(const Export&) = delete;
+
+  /** Sets the functions of all `Export` objects of the addon. */
+  static void SetAll(Environment& environment, v8::Local<v8::Object> target);
 
   template <void (*function)(const Nan::FunctionCallbackInfo<v8::Value>&)>
-  void Set(const char* name) {
-    Set(name, [](const v8::FunctionCallbackInfo<v8::Value>& info) {
-      Nan::FunctionCallbackInfo<v8::Value> own(info, info.Data());
-      if (EnvironmentOf(own)->closed()) return Nan::ThrowError("cannot call OpenCL: the process is exiting");
-      function(own);
-    });
+  static void Invoke(const v8::FunctionCallbackInfo<v8::Value>& info) {
+    Nan::FunctionCallbackInfo<v8::Value> own(info, info.Data());
+    if (EnvironmentOf(own)->closed()) return Nan::ThrowError("cannot call OpenCL: the process is exiting");
+    function(own);
   }
-
- private:
-  void Set(const char* name, v8::FunctionCallback callback);
-
-  v8::Local<v8::Object> target_;
-  v8::Local<v8::External> environment_;
 };
 
-// One function for each kind of OpenCL object or group of functions.
-void ExportPlatform(Exports& exports);
-void ExportDevice(Exports& exports);
-void ExportContext(Exports& exports);
-void ExportCommandQueue(Exports& exports);
-void ExportMemObject(Exports& exports);
-void ExportImage(Exports& exports);
-void ExportPipe(Exports& exports);
-void ExportSampler(Exports& exports);
-void ExportProgram(Exports& exports);
-void ExportProgramBuild(Exports& exports);
-void ExportKernel(Exports& exports);
-void ExportEvent(Exports& exports);
-void ExportTransfer(Exports& exports);
-void ExportMapping(Exports& exports);
-void ExportSvm(Exports& exports);
-void ExportLaunches(Exports& exports);
-void ExportPoll(Exports& exports);
-void ExportStaging(Exports& exports);
-void ExportFileTransfer(Exports& exports);
-void ExportChecksum(Exports& exports);
-void ExportHash(Exports& exports);
-void ExportHostSort(Exports& exports);
-void ExportHostVerify(Exports& exports);
-void ExportHostKernels(Exports& exports);
-void ExportHostArithmetic(Exports& exports);
-void ExportHostTables(Exports& exports);
-void ExportHostTableStrings(Exports& exports);
-void ExportMultiset(Exports& exports);
-void ExportParallelCopy(Exports& exports);
-void ExportPartition(Exports& exports);
-void ExportProcessGuard(Exports& exports);
-void ExportExtensions(Exports& exports);
-void ExportCommandBuffer(Exports& exports);
-void ExportRecordedCommands(Exports& exports);
-void ExportExternalMemory(Exports& exports);
-void ExportUnifiedMemory(Exports& exports);
+/** Begins an exported function of `Call& call`. Error messages contain `title`, such as the name in C. */
+#define CLSORT_EXPORT(name, title)                                       \
+  static void name##_body(Call& call);                                   \
+  static NAN_METHOD(name##_call) {                                       \
+    Call call(info, title);                                              \
+    name##_body(call);                                                   \
+  }                                                                      \
+  static const Export name##_export(#name, Export::Invoke<name##_call>); \
+  static void name##_body(Call& call)
 
 /** Retains the object of a handle: the retain… functions of all reference-counted kinds. */
 void RetainHandle(Call& call, Kind kind);

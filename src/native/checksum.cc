@@ -56,8 +56,7 @@ class ChecksumJob final : public PromiseJob {
   unsigned threads_;
 };
 
-NAN_METHOD(ChecksumAsync) {
-  Call call(info, "checksumAsync");
+CLSORT_EXPORT(checksumAsync, "checksumAsync") {
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
   auto threads = static_cast<unsigned>(call.Unsigned(2, CL_INVALID_VALUE, kMaxPoolThreads));
@@ -65,7 +64,5 @@ NAN_METHOD(ChecksumAsync) {
 }
 
 }  // namespace
-
-void ExportChecksum(Exports& exports) { exports.Set<ChecksumAsync>("checksumAsync"); }
 
 }  // namespace clsort

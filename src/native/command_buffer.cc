@@ -24,8 +24,7 @@ const std::vector<InfoRow> kCommandBufferInfo = {
     {kProperties, Info::kProperties},
 };
 
-NAN_METHOD(CreateCommandBufferKHR) {
-  Call call(info, "clCreateCommandBufferKHR");
+CLSORT_EXPORT(createCommandBufferKHR, "clCreateCommandBufferKHR") {
   auto queues = call.Handles(0, Kind::kCommandQueue, CL_INVALID_VALUE);
   auto properties = call.Properties<cl_ulong>(1, CL_INVALID_VALUE);
   if (!call.ok()) return;
@@ -51,8 +50,7 @@ NAN_METHOD(CreateCommandBufferKHR) {
   call.Return(handle);
 }
 
-NAN_METHOD(FinalizeCommandBufferKHR) {
-  Call call(info, "clFinalizeCommandBufferKHR");
+CLSORT_EXPORT(finalizeCommandBufferKHR, "clFinalizeCommandBufferKHR") {
   auto handle = call.Handle(0, Kind::kCommandBuffer);
   if (!call.ok()) return;
   Recording& recording = *RecordingOf(*handle);
@@ -62,8 +60,7 @@ NAN_METHOD(FinalizeCommandBufferKHR) {
   call.ReturnSuccess();
 }
 
-NAN_METHOD(EnqueueCommandBufferKHR) {
-  Call call(info, "clEnqueueCommandBufferKHR");
+CLSORT_EXPORT(enqueueCommandBufferKHR, "clEnqueueCommandBufferKHR") {
   auto queues = call.Handles(0, Kind::kCommandQueue, CL_INVALID_VALUE);
   auto handle = call.Handle(1, Kind::kCommandBuffer);
   WaitList waits = call.Events(2);
@@ -102,8 +99,7 @@ NAN_METHOD(EnqueueCommandBufferKHR) {
   call.ReturnEvent(CL_SUCCESS, wanted, event, queue);
 }
 
-NAN_METHOD(GetCommandBufferInfoKHR) {
-  Call call(info, "clGetCommandBufferInfoKHR");
+CLSORT_EXPORT(getCommandBufferInfoKHR, "clGetCommandBufferInfoKHR") {
   auto handle = call.Handle(0, Kind::kCommandBuffer);
   cl_uint name = call.Uint(1);
   if (!call.ok()) return;
@@ -123,6 +119,9 @@ NAN_METHOD(GetCommandBufferInfoKHR) {
       handle->platform);
 }
 
+const Export kRetainCommandBufferKHR("retainCommandBufferKHR", Export::Invoke<RetainObject<Kind::kCommandBuffer>>);
+const Export kReleaseCommandBufferKHR("releaseCommandBufferKHR", Export::Invoke<ReleaseObject<Kind::kCommandBuffer>>);
+
 }  // namespace
 
 cl_int RetainRecording(void* recording) {
@@ -134,15 +133,6 @@ cl_int ReleaseRecording(void* recording) {
   auto* self = static_cast<Recording*>(recording);
   if (--self->references == 0) delete self;
   return CL_SUCCESS;
-}
-
-void ExportCommandBuffer(Exports& exports) {
-  exports.Set<CreateCommandBufferKHR>("createCommandBufferKHR");
-  exports.Set<RetainObject<Kind::kCommandBuffer>>("retainCommandBufferKHR");
-  exports.Set<ReleaseObject<Kind::kCommandBuffer>>("releaseCommandBufferKHR");
-  exports.Set<FinalizeCommandBufferKHR>("finalizeCommandBufferKHR");
-  exports.Set<EnqueueCommandBufferKHR>("enqueueCommandBufferKHR");
-  exports.Set<GetCommandBufferInfoKHR>("getCommandBufferInfoKHR");
 }
 
 }  // namespace clsort

@@ -115,8 +115,7 @@ std::vector<cl_context_properties> ReadProperties(Call& call, int i) {
   return properties;
 }
 
-NAN_METHOD(CreateContext) {
-  Call call(info, "clCreateContext");
+CLSORT_EXPORT(createContext, "clCreateContext") {
   auto properties = ReadProperties(call, 0);
   if (call.ok() && !call.Has(1)) return (void)call.FailArgument(1, CL_INVALID_VALUE, "devices");
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
@@ -133,8 +132,7 @@ NAN_METHOD(CreateContext) {
   ReturnContext(call, status, context, devices[0]->platform, notify);
 }
 
-NAN_METHOD(CreateContextFromType) {
-  Call call(info, "clCreateContextFromType");
+CLSORT_EXPORT(createContextFromType, "clCreateContextFromType") {
   auto properties = ReadProperties(call, 0);
   cl_device_type type = 0;
   if (call.ok() && call[1]->IsArray()) {  // several types in an array, as in node-opencl
@@ -156,15 +154,13 @@ NAN_METHOD(CreateContextFromType) {
   ReturnContext(call, status, context, platform, notify);
 }
 
-NAN_METHOD(GetContextInfo) {
-  Call call(info, "clGetContextInfo");
+CLSORT_EXPORT(getContextInfo, "clGetContextInfo") {
   ReturnInfoOf<cl_context>(call, Kind::kContext, kContextInfo, api.clGetContextInfo);
 }
 
 void CL_CALLBACK OnContextDestroyed(cl_context, void* user_data) { PostOneShot(user_data); }
 
-NAN_METHOD(SetContextDestructorCallback) {
-  Call call(info, "clSetContextDestructorCallback");
+CLSORT_EXPORT(setContextDestructorCallback, "clSetContextDestructorCallback") {
   auto context = call.Handle(0, Kind::kContext);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetContextDestructorCallback, context->platform)) return;
@@ -175,15 +171,9 @@ NAN_METHOD(SetContextDestructorCallback) {
   if (call.Check(status)) call.ReturnSuccess();
 }
 
-}  // namespace
+const Export kRetainContext("retainContext", Export::Invoke<RetainObject<Kind::kContext>>);
+const Export kReleaseContext("releaseContext", Export::Invoke<ReleaseObject<Kind::kContext>>);
 
-void ExportContext(Exports& exports) {
-  exports.Set<CreateContext>("createContext");
-  exports.Set<CreateContextFromType>("createContextFromType");
-  exports.Set<RetainObject<Kind::kContext>>("retainContext");
-  exports.Set<ReleaseObject<Kind::kContext>>("releaseContext");
-  exports.Set<GetContextInfo>("getContextInfo");
-  exports.Set<SetContextDestructorCallback>("setContextDestructorCallback");
-}
+}  // namespace
 
 }  // namespace clsort

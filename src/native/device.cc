@@ -127,8 +127,7 @@ v8::Local<v8::Array> WrapAll(Call& call, const std::vector<cl_device_id>& device
   return array;
 }
 
-NAN_METHOD(GetDeviceIDs) {
-  Call call(info, "clGetDeviceIDs");
+CLSORT_EXPORT(getDeviceIDs, "clGetDeviceIDs") {
   auto platform = call.Handle(0, Kind::kPlatform);
   cl_device_type type = call.Bits(1);
   if (!call.Has(1)) type = CL_DEVICE_TYPE_ALL;
@@ -142,13 +141,11 @@ NAN_METHOD(GetDeviceIDs) {
   call.Return(WrapAll(call, devices, platform->platform, 0));
 }
 
-NAN_METHOD(GetDeviceInfo) {
-  Call call(info, "clGetDeviceInfo");
+CLSORT_EXPORT(getDeviceInfo, "clGetDeviceInfo") {
   ReturnInfoOf<cl_device_id>(call, Kind::kDevice, kDeviceInfo, api.clGetDeviceInfo);
 }
 
-NAN_METHOD(CreateSubDevices) {
-  Call call(info, "clCreateSubDevices");
+CLSORT_EXPORT(createSubDevices, "clCreateSubDevices") {
   auto device = call.Handle(0, Kind::kDevice);
   auto properties = call.Properties<cl_device_partition_property>(1, CL_INVALID_VALUE);
   if (!call.ok() || !call.Supported(api.clCreateSubDevices, device->platform)) return;
@@ -173,18 +170,11 @@ void CountSubDevice(Call& call, void (*count)(Call&, Kind)) {
   count(call, Kind::kDevice);
 }
 
-NAN_METHOD(RetainDevice) {
-  Call call(info, "clRetainDevice");
-  CountSubDevice(call, RetainHandle);
-}
+CLSORT_EXPORT(retainDevice, "clRetainDevice") { CountSubDevice(call, RetainHandle); }
 
-NAN_METHOD(ReleaseDevice) {
-  Call call(info, "clReleaseDevice");
-  CountSubDevice(call, ReleaseHandle);
-}
+CLSORT_EXPORT(releaseDevice, "clReleaseDevice") { CountSubDevice(call, ReleaseHandle); }
 
-NAN_METHOD(GetDeviceAndHostTimer) {
-  Call call(info, "clGetDeviceAndHostTimer");
+CLSORT_EXPORT(getDeviceAndHostTimer, "clGetDeviceAndHostTimer") {
   auto device = call.Handle(0, Kind::kDevice);
   if (!call.ok() || !call.Supported(api.clGetDeviceAndHostTimer, device->platform)) return;
   cl_ulong device_time = 0, host_time = 0;
@@ -195,8 +185,7 @@ NAN_METHOD(GetDeviceAndHostTimer) {
   call.Return(times);
 }
 
-NAN_METHOD(GetHostTimer) {
-  Call call(info, "clGetHostTimer");
+CLSORT_EXPORT(getHostTimer, "clGetHostTimer") {
   auto device = call.Handle(0, Kind::kDevice);
   if (!call.ok() || !call.Supported(api.clGetHostTimer, device->platform)) return;
   cl_ulong time = 0;
@@ -204,15 +193,5 @@ NAN_METHOD(GetHostTimer) {
 }
 
 }  // namespace
-
-void ExportDevice(Exports& exports) {
-  exports.Set<GetDeviceIDs>("getDeviceIDs");
-  exports.Set<GetDeviceInfo>("getDeviceInfo");
-  exports.Set<CreateSubDevices>("createSubDevices");
-  exports.Set<RetainDevice>("retainDevice");
-  exports.Set<ReleaseDevice>("releaseDevice");
-  exports.Set<GetDeviceAndHostTimer>("getDeviceAndHostTimer");
-  exports.Set<GetHostTimer>("getHostTimer");
-}
 
 }  // namespace clsort

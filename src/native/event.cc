@@ -20,8 +20,7 @@ const std::vector<InfoRow> kProfilingInfo = {
     {CL_PROFILING_COMMAND_COMPLETE, Info::kLong},
 };
 
-NAN_METHOD(WaitForEvents) {
-  Call call(info, "clWaitForEvents");
+CLSORT_EXPORT(waitForEvents, "clWaitForEvents") {
   if (call.ok() && !call.Has(0)) call.FailArgument(0, CL_INVALID_VALUE, "events");
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
@@ -31,8 +30,7 @@ NAN_METHOD(WaitForEvents) {
   if (call.CheckWait(call.Await(*events[0]->platform, list))) call.ReturnSuccess();
 }
 
-NAN_METHOD(WaitForEventsAsync) {
-  Call call(info, "clWaitForEvents");
+CLSORT_EXPORT(waitForEventsAsync, "clWaitForEvents") {
   auto events = call.Handles(0, Kind::kEvent, CL_INVALID_VALUE);
   if (!call.ok()) return;
   if (events.empty()) return (void)call.FailArgument(0, CL_INVALID_VALUE, "at least one event");
@@ -41,15 +39,13 @@ NAN_METHOD(WaitForEventsAsync) {
   if (call.ok()) ReturnWait(call, "clWaitForEvents", std::move(held), events[0]->platform);
 }
 
-NAN_METHOD(GetEventInfo) {
-  Call call(info, "clGetEventInfo");
+CLSORT_EXPORT(getEventInfo, "clGetEventInfo") {
   ReturnInfoOf<cl_event>(call, Kind::kEvent, kEventInfo, api.clGetEventInfo);
   // A program that polls may reuse the memory as soon as it sees that the command has ended.
   call.environment().in_flight().Sweep();
 }
 
-NAN_METHOD(GetEventProfilingInfo) {
-  Call call(info, "clGetEventProfilingInfo");
+CLSORT_EXPORT(getEventProfilingInfo, "clGetEventProfilingInfo") {
   ReturnInfoOf<cl_event>(call, Kind::kEvent, kProfilingInfo, api.clGetEventProfilingInfo);
 }
 
@@ -65,8 +61,7 @@ void MarkQueues(Environment& environment, cl_context context) {
   }
 }
 
-NAN_METHOD(CreateUserEvent) {
-  Call call(info, "clCreateUserEvent");
+CLSORT_EXPORT(createUserEvent, "clCreateUserEvent") {
   auto context = call.Handle(0, Kind::kContext);
   if (!call.ok() || !call.Supported(api.clCreateUserEvent, context->platform)) return;
   cl_int status = CL_SUCCESS;
@@ -80,8 +75,7 @@ NAN_METHOD(CreateUserEvent) {
   call.Return(handle);
 }
 
-NAN_METHOD(SetUserEventStatus) {
-  Call call(info, "clSetUserEventStatus");
+CLSORT_EXPORT(setUserEventStatus, "clSetUserEventStatus") {
   auto event = call.Handle(0, Kind::kEvent);
   cl_int status = call.Int(1);
   if (!call.ok() || !call.Supported(api.clSetUserEventStatus, event->platform)) return;
@@ -109,8 +103,7 @@ void CallBack(Environment& environment, uint64_t id, cl_event event, cl_int type
   Nan::Call(Nan::New(callback->function), Nan::New<v8::Object>(), 3, arguments);
 }
 
-NAN_METHOD(SetEventCallback) {
-  Call call(info, "clSetEventCallback");
+CLSORT_EXPORT(setEventCallback, "clSetEventCallback") {
   auto event = call.Handle(0, Kind::kEvent);
   cl_int type = call.Int(1);
   auto function = call.Callable(2);
@@ -140,18 +133,9 @@ NAN_METHOD(SetEventCallback) {
   call.ReturnSuccess();
 }
 
-}  // namespace
+const Export kRetainEvent("retainEvent", Export::Invoke<RetainObject<Kind::kEvent>>);
+const Export kReleaseEvent("releaseEvent", Export::Invoke<ReleaseObject<Kind::kEvent>>);
 
-void ExportEvent(Exports& exports) {
-  exports.Set<WaitForEvents>("waitForEvents");
-  exports.Set<WaitForEventsAsync>("waitForEventsAsync");
-  exports.Set<GetEventInfo>("getEventInfo");
-  exports.Set<GetEventProfilingInfo>("getEventProfilingInfo");
-  exports.Set<CreateUserEvent>("createUserEvent");
-  exports.Set<SetUserEventStatus>("setUserEventStatus");
-  exports.Set<RetainObject<Kind::kEvent>>("retainEvent");
-  exports.Set<ReleaseObject<Kind::kEvent>>("releaseEvent");
-  exports.Set<SetEventCallback>("setEventCallback");
-}
+}  // namespace
 
 }  // namespace clsort

@@ -92,8 +92,7 @@ std::vector<cl_device_id> DevicesOf(cl_platform_id platform) {
   return devices;
 }
 
-NAN_METHOD(GetExtensionFunctions) {
-  Call call(info, "clGetExtensionFunctionAddressForPlatform");
+CLSORT_EXPORT(getExtensionFunctions, "clGetExtensionFunctionAddressForPlatform") {
   auto platform = call.Handle(0, Kind::kPlatform);
   if (!call.ok()) return;
   std::map<std::string, bool> usable;  // by extension
@@ -136,7 +135,5 @@ bool CheckExtension(Call& call, const Platform& platform, cl_device_id device, c
   std::string problem = ProblemOf(platform, device, extension);
   return problem.empty() || call.Fail(kUnsupported, problem);
 }
-
-void ExportExtensions(Exports& exports) { exports.Set<GetExtensionFunctions>("getExtensionFunctions"); }
 
 }  // namespace clsort

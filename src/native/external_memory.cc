@@ -31,21 +31,14 @@ void HandOver(Call& call, Function function) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-NAN_METHOD(EnqueueAcquireExternalMemObjectsKHR) {
-  Call call(info, "clEnqueueAcquireExternalMemObjectsKHR");
+CLSORT_EXPORT(enqueueAcquireExternalMemObjectsKHR, "clEnqueueAcquireExternalMemObjectsKHR") {
   HandOver(call, &ExtensionFunctions::clEnqueueAcquireExternalMemObjectsKHR);
 }
 
-NAN_METHOD(EnqueueReleaseExternalMemObjectsKHR) {
-  Call call(info, "clEnqueueReleaseExternalMemObjectsKHR");
+CLSORT_EXPORT(enqueueReleaseExternalMemObjectsKHR, "clEnqueueReleaseExternalMemObjectsKHR") {
   HandOver(call, &ExtensionFunctions::clEnqueueReleaseExternalMemObjectsKHR);
 }
 
 }  // namespace
-
-void ExportExternalMemory(Exports& exports) {
-  exports.Set<EnqueueAcquireExternalMemObjectsKHR>("enqueueAcquireExternalMemObjectsKHR");
-  exports.Set<EnqueueReleaseExternalMemObjectsKHR>("enqueueReleaseExternalMemObjectsKHR");
-}
 
 }  // namespace clsort

@@ -235,8 +235,7 @@ class AllocateJob final : public PromiseJob {
 #endif
 
 /** (fd, position, bytes, result) */
-NAN_METHOD(AllocateFileAsync) {
-  Call call(info, "allocateFileAsync");
+CLSORT_EXPORT(allocateFileAsync, "allocateFileAsync") {
 #if defined(_WIN32)
   call.Fail(kUnsupported, "Windows does not support preallocated files");
 #else
@@ -283,22 +282,10 @@ void StartTransfer(Call& call, bool write) {
 #endif
 }
 
-NAN_METHOD(WriteBufferFromFileAsync) {
-  Call call(info, "clEnqueueWriteBuffer");
-  StartTransfer(call, true);
-}
+CLSORT_EXPORT(writeBufferFromFileAsync, "clEnqueueWriteBuffer") { StartTransfer(call, true); }
 
-NAN_METHOD(ReadBufferToFileAsync) {
-  Call call(info, "clEnqueueReadBuffer");
-  StartTransfer(call, false);
-}
+CLSORT_EXPORT(readBufferToFileAsync, "clEnqueueReadBuffer") { StartTransfer(call, false); }
 
 }  // namespace
-
-void ExportFileTransfer(Exports& exports) {
-  exports.Set<AllocateFileAsync>("allocateFileAsync");
-  exports.Set<WriteBufferFromFileAsync>("writeBufferFromFileAsync");
-  exports.Set<ReadBufferToFileAsync>("readBufferToFileAsync");
-}
 
 }  // namespace clsort

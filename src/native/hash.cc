@@ -109,15 +109,12 @@ class HashJob final : public PromiseJob {
   void* hash_;
 };
 
-NAN_METHOD(HashAsync) {
-  Call call(info, "hashAsync");
+CLSORT_EXPORT(hashAsync, "hashAsync") {
   HostMemory host = call.LastingMemory(0, 0);
   HostMemory hash = call.LastingMemory(1, sizeof(Hash));
   if (call.ok()) StartPromise(call, std::make_unique<HashJob>(host, hash), nullptr);
 }
 
 }  // namespace
-
-void ExportHash(Exports& exports) { exports.Set<HashAsync>("hashAsync"); }
 
 }  // namespace clsort

@@ -208,8 +208,7 @@ Shape ReadShape(Call& call, int i) {
   return made;
 }
 
-NAN_METHOD(CreateImage) {
-  Call call(info, "clCreateImage");
+CLSORT_EXPORT(createImage, "clCreateImage") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
@@ -222,8 +221,7 @@ NAN_METHOD(CreateImage) {
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
-NAN_METHOD(CreateImageWithProperties) {
-  Call call(info, "clCreateImageWithProperties");
+CLSORT_EXPORT(createImageWithProperties, "clCreateImageWithProperties") {
   auto context = call.Handle(0, Kind::kContext);
   auto properties = call.Properties<cl_mem_properties>(1, CL_INVALID_PROPERTY);
   cl_mem_flags flags = call.Bits(2);
@@ -239,8 +237,7 @@ NAN_METHOD(CreateImageWithProperties) {
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
-NAN_METHOD(CreateImage2D) {
-  Call call(info, "clCreateImage2D");
+CLSORT_EXPORT(createImage2D, "clCreateImage2D") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
@@ -258,8 +255,7 @@ NAN_METHOD(CreateImage2D) {
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
-NAN_METHOD(CreateImage3D) {
-  Call call(info, "clCreateImage3D");
+CLSORT_EXPORT(createImage3D, "clCreateImage3D") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_image_format format = ReadFormat(call, 2);
@@ -280,8 +276,7 @@ NAN_METHOD(CreateImage3D) {
   ReturnMemObject(call, status, image, context->platform, flags, host);
 }
 
-NAN_METHOD(GetSupportedImageFormats) {
-  Call call(info, "clGetSupportedImageFormats");
+CLSORT_EXPORT(getSupportedImageFormats, "clGetSupportedImageFormats") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_mem_object_type type = call.Uint(2);
@@ -302,8 +297,7 @@ NAN_METHOD(GetSupportedImageFormats) {
   call.Return(array);
 }
 
-NAN_METHOD(GetImageInfo) {
-  Call call(info, "clGetImageInfo");
+CLSORT_EXPORT(getImageInfo, "clGetImageInfo") {
   ReturnInfoOf<cl_mem>(call, Kind::kMemObject, kImageInfo, api.clGetImageInfo);
 }
 
@@ -338,15 +332,6 @@ std::array<char, 16> ReadFillColor(Call& call, int i, const std::shared_ptr<Obje
     }
   }
   return color;
-}
-
-void ExportImage(Exports& exports) {
-  exports.Set<CreateImage>("createImage");
-  exports.Set<CreateImageWithProperties>("createImageWithProperties");
-  exports.Set<CreateImage2D>("createImage2D");
-  exports.Set<CreateImage3D>("createImage3D");
-  exports.Set<GetSupportedImageFormats>("getSupportedImageFormats");
-  exports.Set<GetImageInfo>("getImageInfo");
 }
 
 }  // namespace clsort

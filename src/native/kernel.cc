@@ -54,8 +54,7 @@ std::string ReasonForNoKernel(const Object& program, cl_int status, const std::s
   return reason + "; its kernels are: " + names.c_str();
 }
 
-NAN_METHOD(CreateKernel) {
-  Call call(info, "clCreateKernel");
+CLSORT_EXPORT(createKernel, "clCreateKernel") {
   auto program = call.Handle(0, Kind::kProgram);
   std::string name = call.Text(1);
   if (!call.ok()) return;
@@ -65,8 +64,7 @@ NAN_METHOD(CreateKernel) {
   call.ReturnHandle(status, Kind::kKernel, kernel, program->platform);
 }
 
-NAN_METHOD(CreateKernelsInProgram) {
-  Call call(info, "clCreateKernelsInProgram");
+CLSORT_EXPORT(createKernelsInProgram, "clCreateKernelsInProgram") {
   auto program = call.Handle(0, Kind::kProgram);
   if (!call.ok()) return;
   cl_uint count = 0;
@@ -83,8 +81,7 @@ NAN_METHOD(CreateKernelsInProgram) {
   call.Return(array);
 }
 
-NAN_METHOD(CloneKernel) {
-  Call call(info, "clCloneKernel");
+CLSORT_EXPORT(cloneKernel, "clCloneKernel") {
   auto kernel = call.Handle(0, Kind::kKernel);
   if (!call.ok() || !call.Supported(api.clCloneKernel, kernel->platform)) return;
   cl_int status = CL_SUCCESS;
@@ -111,8 +108,7 @@ NAN_METHOD(CloneKernel) {
   call.Return(handle);
 }
 
-NAN_METHOD(SetKernelArg) {
-  Call call(info, "clSetKernelArg");
+CLSORT_EXPORT(setKernelArg, "clSetKernelArg") {
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   std::string type = call.Has(2) ? call.Text(2, CL_INVALID_VALUE) : std::string();
@@ -121,8 +117,7 @@ NAN_METHOD(SetKernelArg) {
   if (call.ok() && SetArgument(call, *kernel, std::move(value))) call.ReturnSuccess();
 }
 
-NAN_METHOD(SetKernelArgSVMPointer) {
-  Call call(info, "clSetKernelArgSVMPointer");
+CLSORT_EXPORT(setKernelArgSVMPointer, "clSetKernelArgSVMPointer") {
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   HostMemory memory = call.Memory(2, 1, CL_INVALID_ARG_VALUE);
@@ -137,8 +132,7 @@ NAN_METHOD(SetKernelArgSVMPointer) {
   }
 }
 
-NAN_METHOD(SetKernelExecInfo) {
-  Call call(info, "clSetKernelExecInfo");
+CLSORT_EXPORT(setKernelExecInfo, "clSetKernelExecInfo") {
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint name = call.Uint(1);
   if (!call.ok() || !call.Supported(api.clSetKernelExecInfo, kernel->platform)) return;
@@ -162,8 +156,7 @@ NAN_METHOD(SetKernelExecInfo) {
   if (call.Check(api.clSetKernelExecInfo(raw, name, sizeof flag, &flag))) call.ReturnSuccess();
 }
 
-NAN_METHOD(GetKernelInfo) {
-  Call call(info, "clGetKernelInfo");
+CLSORT_EXPORT(getKernelInfo, "clGetKernelInfo") {
   ReturnInfoOf<cl_kernel>(call, Kind::kKernel, kKernelInfo, api.clGetKernelInfo);
 }
 
@@ -187,9 +180,9 @@ NAN_METHOD(GetKernelArgInfo) {
       },
       kernel->platform);
 }
+const Export kGetKernelArgInfo("getKernelArgInfo", Export::Invoke<GetKernelArgInfo>);
 
-NAN_METHOD(GetKernelWorkGroupInfo) {
-  Call call(info, "clGetKernelWorkGroupInfo");
+CLSORT_EXPORT(getKernelWorkGroupInfo, "clGetKernelWorkGroupInfo") {
   auto kernel = call.Handle(0, Kind::kKernel);
   std::shared_ptr<Object> device;
   if (call.Has(1)) device = call.Handle(1, Kind::kDevice);
@@ -204,8 +197,7 @@ NAN_METHOD(GetKernelWorkGroupInfo) {
       kernel->platform);
 }
 
-NAN_METHOD(GetKernelSubGroupInfo) {
-  Call call(info, "clGetKernelSubGroupInfo");
+CLSORT_EXPORT(getKernelSubGroupInfo, "clGetKernelSubGroupInfo") {
   auto kernel = call.Handle(0, Kind::kKernel);
   std::shared_ptr<Object> device;
   if (call.Has(1)) device = call.Handle(1, Kind::kDevice);
@@ -232,8 +224,7 @@ NAN_METHOD(GetKernelSubGroupInfo) {
       kernel->platform);
 }
 
-NAN_METHOD(EnqueueNDRangeKernel) {
-  Call call(info, "clEnqueueNDRangeKernel");
+CLSORT_EXPORT(enqueueNDRangeKernel, "clEnqueueNDRangeKernel") {
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   Object* kernel = call.Borrow(1, Kind::kKernel);
   cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
@@ -257,8 +248,7 @@ NAN_METHOD(EnqueueNDRangeKernel) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-NAN_METHOD(EnqueueTask) {
-  Call call(info, "clEnqueueTask");
+CLSORT_EXPORT(enqueueTask, "clEnqueueTask") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   auto kernel = call.Handle(1, Kind::kKernel);
   WaitList waits = call.Events(2);
@@ -273,29 +263,13 @@ NAN_METHOD(EnqueueTask) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-NAN_METHOD(EnqueueNativeKernel) {
-  Call call(info, "clEnqueueNativeKernel");
+CLSORT_EXPORT(enqueueNativeKernel, "clEnqueueNativeKernel") {
   call.Fail(kUnsupported, "native kernels are C functions, which JavaScript cannot provide");
 }
 
-}  // namespace
+const Export kRetainKernel("retainKernel", Export::Invoke<RetainObject<Kind::kKernel>>);
+const Export kReleaseKernel("releaseKernel", Export::Invoke<ReleaseObject<Kind::kKernel>>);
 
-void ExportKernel(Exports& exports) {
-  exports.Set<CreateKernel>("createKernel");
-  exports.Set<CreateKernelsInProgram>("createKernelsInProgram");
-  exports.Set<CloneKernel>("cloneKernel");
-  exports.Set<RetainObject<Kind::kKernel>>("retainKernel");
-  exports.Set<ReleaseObject<Kind::kKernel>>("releaseKernel");
-  exports.Set<SetKernelArg>("setKernelArg");
-  exports.Set<SetKernelArgSVMPointer>("setKernelArgSVMPointer");
-  exports.Set<SetKernelExecInfo>("setKernelExecInfo");
-  exports.Set<GetKernelInfo>("getKernelInfo");
-  exports.Set<GetKernelArgInfo>("getKernelArgInfo");
-  exports.Set<GetKernelWorkGroupInfo>("getKernelWorkGroupInfo");
-  exports.Set<GetKernelSubGroupInfo>("getKernelSubGroupInfo");
-  exports.Set<EnqueueNDRangeKernel>("enqueueNDRangeKernel");
-  exports.Set<EnqueueTask>("enqueueTask");
-  exports.Set<EnqueueNativeKernel>("enqueueNativeKernel");
-}
+}  // namespace
 
 }  // namespace clsort

@@ -44,8 +44,7 @@ class Words {
  * of arguments to set, and for each argument its index, kind and two numbers: an index into `memory` and 0; an offset
  * into `bytes` and a length; bytes of local memory and 0. The first word receives the number of enqueued launches.
  */
-NAN_METHOD(EnqueueKernels) {
-  Call call(info, "clEnqueueNDRangeKernel");
+CLSORT_EXPORT(enqueueKernels, "clEnqueueNDRangeKernel") {
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   HostMemory words_memory = call.Memory(1, sizeof(double));
   size_t count = call.Size(2);
@@ -122,8 +121,7 @@ NAN_METHOD(EnqueueKernels) {
  * Reads values for all arguments of a kernel, then sets them and enqueues the kernel: atomic with respect to other
  * calls.
  */
-NAN_METHOD(CallKernel) {
-  Call call(info, "clEnqueueNDRangeKernel");
+CLSORT_EXPORT(callKernel, "clEnqueueNDRangeKernel") {
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   Object* kernel = call.Borrow(1, Kind::kKernel);
   cl_uint dimensions = call.Uint(2, CL_INVALID_WORK_DIMENSION);
@@ -156,10 +154,5 @@ NAN_METHOD(CallKernel) {
 }
 
 }  // namespace
-
-void ExportLaunches(Exports& exports) {
-  exports.Set<EnqueueKernels>("enqueueKernels");
-  exports.Set<CallKernel>("callKernel");
-}
 
 }  // namespace clsort

@@ -76,8 +76,7 @@ v8::MaybeLocal<v8::ArrayBuffer> ReturnMapping(Call& call, Command& command, std:
   return buffer;
 }
 
-NAN_METHOD(EnqueueMapBuffer) {
-  Call call(info, "clEnqueueMapBuffer");
+CLSORT_EXPORT(enqueueMapBuffer, "clEnqueueMapBuffer") {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
   bool copied = call.environment().copy_mappings;
@@ -100,8 +99,7 @@ void SetNumber(v8::Local<v8::Object> object, const char* name, size_t number) {
   Nan::Set(object, Nan::New(name).ToLocalChecked(), Nan::New(static_cast<double>(number)));
 }
 
-NAN_METHOD(EnqueueMapImage) {
-  Call call(info, "clEnqueueMapImage");
+CLSORT_EXPORT(enqueueMapImage, "clEnqueueMapImage") {
   Command command = ReadCommand(call);
   auto image = call.Handle(1, Kind::kMemObject);
   bool copied = call.environment().copy_mappings;
@@ -194,8 +192,7 @@ bool CheckMapsMade(Call& call, const Command& command, const Mapping& mapping) {
   return true;
 }
 
-NAN_METHOD(EnqueueUnmapMemObject) {
-  Call call(info, "clEnqueueUnmapMemObject");
+CLSORT_EXPORT(enqueueUnmapMemObject, "clEnqueueUnmapMemObject") {
   Command command = ReadCommand(call);
   auto object = call.Handle(1, Kind::kMemObject);
   HostMemory host = call.Memory(2, 0);
@@ -226,11 +223,5 @@ NAN_METHOD(EnqueueUnmapMemObject) {
 }
 
 }  // namespace
-
-void ExportMapping(Exports& exports) {
-  exports.Set<EnqueueMapBuffer>("enqueueMapBuffer");
-  exports.Set<EnqueueMapImage>("enqueueMapImage");
-  exports.Set<EnqueueUnmapMemObject>("enqueueUnmapMemObject");
-}
 
 }  // namespace clsort

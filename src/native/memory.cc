@@ -28,8 +28,7 @@ void CL_CALLBACK OnHostMemoryFree(cl_mem, void* store) {
   delete static_cast<std::shared_ptr<v8::BackingStore>*>(store);
 }
 
-NAN_METHOD(CreateBuffer) {
-  Call call(info, "clCreateBuffer");
+CLSORT_EXPORT(createBuffer, "clCreateBuffer") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   size_t size = call.Size(2, CL_INVALID_BUFFER_SIZE);
@@ -40,8 +39,7 @@ NAN_METHOD(CreateBuffer) {
   ReturnMemObject(call, status, memory, context->platform, flags, host);
 }
 
-NAN_METHOD(CreateBufferWithProperties) {
-  Call call(info, "clCreateBufferWithProperties");
+CLSORT_EXPORT(createBufferWithProperties, "clCreateBufferWithProperties") {
   auto context = call.Handle(0, Kind::kContext);
   auto properties = call.Properties<cl_mem_properties>(1, CL_INVALID_PROPERTY);
   cl_mem_flags flags = call.Bits(2);
@@ -71,8 +69,7 @@ bool CheckOrigin(Call& call, Object& buffer, size_t origin) {
                                                         std::to_string(origin));
 }
 
-NAN_METHOD(CreateSubBuffer) {
-  Call call(info, "clCreateSubBuffer");
+CLSORT_EXPORT(createSubBuffer, "clCreateSubBuffer") {
   auto buffer = call.Handle(0, Kind::kMemObject);
   cl_mem_flags flags = call.Bits(1);
   cl_uint type = call.Uint(2);
@@ -97,15 +94,13 @@ NAN_METHOD(CreateSubBuffer) {
   call.ReturnHandle(status, Kind::kMemObject, part, buffer->platform);
 }
 
-NAN_METHOD(GetMemObjectInfo) {
-  Call call(info, "clGetMemObjectInfo");
+CLSORT_EXPORT(getMemObjectInfo, "clGetMemObjectInfo") {
   ReturnInfoOf<cl_mem>(call, Kind::kMemObject, kMemInfo, api.clGetMemObjectInfo);
 }
 
 void CL_CALLBACK OnMemObjectDestroyed(cl_mem, void* user_data) { PostOneShot(user_data); }
 
-NAN_METHOD(SetMemObjectDestructorCallback) {
-  Call call(info, "clSetMemObjectDestructorCallback");
+CLSORT_EXPORT(setMemObjectDestructorCallback, "clSetMemObjectDestructorCallback") {
   auto memory = call.Handle(0, Kind::kMemObject);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetMemObjectDestructorCallback, memory->platform)) return;
@@ -115,6 +110,9 @@ NAN_METHOD(SetMemObjectDestructorCallback) {
   if (status != CL_SUCCESS) CancelOneShot(call.environment(), one_shot);
   if (call.Check(status)) call.ReturnSuccess();
 }
+
+const Export kRetainMemObject("retainMemObject", Export::Invoke<RetainObject<Kind::kMemObject>>);
+const Export kReleaseMemObject("releaseMemObject", Export::Invoke<ReleaseObject<Kind::kMemObject>>);
 
 }  // namespace
 
@@ -144,16 +142,6 @@ void ReturnMemObject(Call& call, cl_int status, cl_mem memory, Platform* platfor
     object->ReportMemory(bytes);
   }
   call.Return(handle);
-}
-
-void ExportMemObject(Exports& exports) {
-  exports.Set<CreateBuffer>("createBuffer");
-  exports.Set<CreateBufferWithProperties>("createBufferWithProperties");
-  exports.Set<CreateSubBuffer>("createSubBuffer");
-  exports.Set<RetainObject<Kind::kMemObject>>("retainMemObject");
-  exports.Set<ReleaseObject<Kind::kMemObject>>("releaseMemObject");
-  exports.Set<GetMemObjectInfo>("getMemObjectInfo");
-  exports.Set<SetMemObjectDestructorCallback>("setMemObjectDestructorCallback");
 }
 
 }  // namespace clsort

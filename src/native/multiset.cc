@@ -122,8 +122,7 @@ class MultisetJob final : public PromiseJob {
   Point points_[kPoints];
 };
 
-NAN_METHOD(MultisetAsync) {
-  Call call(info, "multisetAsync");
+CLSORT_EXPORT(multisetAsync, "multisetAsync") {
   HostMemory host = call.LastingMemory(0, 0);
   size_t width = call.Size(1);
   HostMemory points = call.Memory(2, 2 * kPoints * sizeof(uint64_t));
@@ -141,7 +140,5 @@ NAN_METHOD(MultisetAsync) {
 }
 
 }  // namespace
-
-void ExportMultiset(Exports& exports) { exports.Set<MultisetAsync>("multisetAsync"); }
 
 }  // namespace clsort

@@ -52,8 +52,7 @@ class ParallelCopy final : public PromiseJob {
   const unsigned threads_;
 };
 
-NAN_METHOD(CopyAsync) {
-  Call call(info, "copyAsync");
+CLSORT_EXPORT(copyAsync, "copyAsync") {
   // First, because reading elements runs JavaScript, which may detach memory.
   auto from = call.Elements(0), to = call.Elements(1);
   unsigned threads = call.Threads(2);
@@ -81,8 +80,7 @@ NAN_METHOD(CopyAsync) {
 }
 
 /** Concatenates many pieces of memory. Destinations follow from the sources, because there may be tens of thousands. */
-NAN_METHOD(JoinAsync) {
-  Call call(info, "joinAsync");
+CLSORT_EXPORT(joinAsync, "joinAsync") {
   auto from = call.Elements(0);  // first, as in CopyAsync; the rest runs no JavaScript
   HostMemory target = call.LastingMemory(1, 0);
   unsigned threads = call.Threads(2);
@@ -121,10 +119,5 @@ NAN_METHOD(JoinAsync) {
 }
 
 }  // namespace
-
-void ExportParallelCopy(Exports& exports) {
-  exports.Set<CopyAsync>("copyAsync");
-  exports.Set<JoinAsync>("joinAsync");
-}
 
 }  // namespace clsort

@@ -231,8 +231,7 @@ void Start(Call& call, const char* name, PartitionArguments arguments, Splitters
       nullptr);
 }
 
-NAN_METHOD(PlaceAsync) {
-  Call call(info, "placeAsync");
+CLSORT_EXPORT(placeAsync, "placeAsync") {
   PartitionArguments arguments = ReadKeys(call);
   HostMemory firsts = call.Memory(3, 0);
   HostMemory before = call.Memory(4, 0);
@@ -270,8 +269,7 @@ std::vector<HostSpan> Outputs(Call& call, const std::vector<v8::Local<v8::Value>
   return spans;
 }
 
-NAN_METHOD(SplitAsync) {
-  Call call(info, "splitAsync");
+CLSORT_EXPORT(splitAsync, "splitAsync") {
   // First, because reading elements runs JavaScript, which may detach memory.
   auto keys_to = call.Elements(8);
   auto values_to = call.Has(9) ? call.Elements(9) : std::vector<v8::Local<v8::Value>>();
@@ -313,10 +311,5 @@ NAN_METHOD(SplitAsync) {
 }
 
 }  // namespace
-
-void ExportPartition(Exports& exports) {
-  exports.Set<PlaceAsync>("placeAsync");
-  exports.Set<SplitAsync>("splitAsync");
-}
 
 }  // namespace clsort

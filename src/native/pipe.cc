@@ -10,8 +10,7 @@ const std::vector<InfoRow> kPipeInfo = {
     {CL_PIPE_PROPERTIES, Info::kProperties},
 };
 
-NAN_METHOD(CreatePipe) {
-  Call call(info, "clCreatePipe");
+CLSORT_EXPORT(createPipe, "clCreatePipe") {
   auto context = call.Handle(0, Kind::kContext);
   cl_mem_flags flags = call.Bits(1);
   cl_uint packet_size = call.Uint(2, CL_INVALID_PIPE_SIZE);
@@ -27,8 +26,7 @@ NAN_METHOD(CreatePipe) {
   call.ReturnHandle(status, Kind::kMemObject, pipe, context->platform);
 }
 
-NAN_METHOD(GetPipeInfo) {
-  Call call(info, "clGetPipeInfo");
+CLSORT_EXPORT(getPipeInfo, "clGetPipeInfo") {
   auto pipe = call.Handle(0, Kind::kMemObject);
   cl_uint name = call.Uint(1);
   if (!call.ok() || !call.Supported(api.clGetPipeInfo, pipe->platform)) return;
@@ -41,10 +39,5 @@ NAN_METHOD(GetPipeInfo) {
 }
 
 }  // namespace
-
-void ExportPipe(Exports& exports) {
-  exports.Set<CreatePipe>("createPipe");
-  exports.Set<GetPipeInfo>("getPipeInfo");
-}
 
 }  // namespace clsort

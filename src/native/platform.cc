@@ -16,8 +16,7 @@ const std::vector<InfoRow> kPlatformInfo = {
     {CL_PLATFORM_EXTENSIONS_WITH_VERSION, Info::kVersions},
 };
 
-NAN_METHOD(GetPlatformIDs) {
-  Call call(info, "clGetPlatformIDs");
+CLSORT_EXPORT(getPlatformIDs, "clGetPlatformIDs") {
   if (!call.Loaded(api.clGetPlatformIDs)) return;
   cl_uint count = 0;
   if (!call.Check(api.clGetPlatformIDs(0, nullptr, &count))) return;
@@ -34,26 +33,22 @@ NAN_METHOD(GetPlatformIDs) {
   call.Return(array);
 }
 
-NAN_METHOD(GetPlatformInfo) {
-  Call call(info, "clGetPlatformInfo");
+CLSORT_EXPORT(getPlatformInfo, "clGetPlatformInfo") {
   ReturnInfoOf<cl_platform_id>(call, Kind::kPlatform, kPlatformInfo, api.clGetPlatformInfo);
 }
 
-NAN_METHOD(UnloadPlatformCompiler) {
-  Call call(info, "clUnloadPlatformCompiler");
+CLSORT_EXPORT(unloadPlatformCompiler, "clUnloadPlatformCompiler") {
   auto platform = call.Handle(0, Kind::kPlatform);
   if (!call.ok() || !call.Supported(api.clUnloadPlatformCompiler, platform->platform)) return;
   if (call.Check(api.clUnloadPlatformCompiler(platform->As<cl_platform_id>()))) call.ReturnSuccess();
 }
 
-NAN_METHOD(UnloadCompiler) {
-  Call call(info, "clUnloadCompiler");
+CLSORT_EXPORT(unloadCompiler, "clUnloadCompiler") {
   if (call.Loaded(api.clUnloadCompiler) && call.Check(api.clUnloadCompiler())) call.ReturnSuccess();
 }
 
 /** Makes every later call for objects of this platform run on the JavaScript thread. */
-NAN_METHOD(SetSingleThreaded) {
-  Call call(info, "setSingleThreaded");
+CLSORT_EXPORT(setSingleThreaded, "setSingleThreaded") {
   auto platform = call.Handle(0, Kind::kPlatform);
   if (call.ok()) platform->platform->single_threaded = call.Bool(1);
 }
@@ -66,16 +61,8 @@ NAN_METHOD(LoaderInfo) {
   Nan::Set(object, Nan::New("problem").ToLocalChecked(), Nan::New(loader.problem).ToLocalChecked());
   info.GetReturnValue().Set(object);
 }
+const Export kLoaderInfo("loaderInfo", Export::Invoke<LoaderInfo>);
 
 }  // namespace
-
-void ExportPlatform(Exports& exports) {
-  exports.Set<GetPlatformIDs>("getPlatformIDs");
-  exports.Set<GetPlatformInfo>("getPlatformInfo");
-  exports.Set<UnloadPlatformCompiler>("unloadPlatformCompiler");
-  exports.Set<UnloadCompiler>("unloadCompiler");
-  exports.Set<SetSingleThreaded>("setSingleThreaded");
-  exports.Set<LoaderInfo>("loaderInfo");
-}
 
 }  // namespace clsort

@@ -46,8 +46,7 @@ void HoldUntilQueueEnds(Call& call, const Object& queue, const std::vector<Small
  * Enqueues reads after all earlier commands of the queue and polls them: one call and one event for all reads. Host
  * memory is held only if they have not ended, because no JavaScript runs meanwhile.
  */
-NAN_METHOD(ReadAndPoll) {
-  Call call(info, "clEnqueueReadBuffer");
+CLSORT_EXPORT(readAndLook, "clEnqueueReadBuffer") {
   Object* queue = call.Borrow(0, Kind::kCommandQueue);
   auto buffers = call.Elements(1), offsets = call.Elements(2), views = call.Elements(3);
   size_t microseconds = ReadMicroseconds(call, 4);
@@ -91,8 +90,7 @@ NAN_METHOD(ReadAndPoll) {
   call.Return(call.WrapEvent(last.As<cl_event>(), *queue));
 }
 
-NAN_METHOD(PollEvent) {
-  Call call(info, "clGetEventInfo");
+CLSORT_EXPORT(lookAt, "clGetEventInfo") {
   auto event = call.Handle(0, Kind::kEvent);
   size_t microseconds = ReadMicroseconds(call, 1);
   if (!call.ok()) return;
@@ -103,10 +101,5 @@ NAN_METHOD(PollEvent) {
 }
 
 }  // namespace
-
-void ExportPoll(Exports& exports) {
-  exports.Set<ReadAndPoll>("readAndLook");
-  exports.Set<PollEvent>("lookAt");
-}
 
 }  // namespace clsort

@@ -113,8 +113,7 @@ void Install(std::chrono::milliseconds grace, int received) {
  * the temporary files and raises the signal with its default action. The second argument is a signal that was received
  * before, or 0.
  */
-NAN_METHOD(GuardProcess) {
-  Call call(info, "guardProcess");
+CLSORT_EXPORT(guardProcess, "guardProcess") {
   auto grace = call.Unsigned(0, CL_INVALID_VALUE, UINT32_MAX);
   auto received = static_cast<int>(call.Unsigned(1, CL_INVALID_VALUE, SIGTERM));
   if (!call.ok()) return;
@@ -124,8 +123,7 @@ NAN_METHOD(GuardProcess) {
 }
 
 /** Adds a file or folder to those that the guard removes, or takes it out. Arguments: path, whether to add it. */
-NAN_METHOD(GuardFile) {
-  Call call(info, "guardFile");
+CLSORT_EXPORT(guardFile, "guardFile") {
   std::string path = call.Text(0);
   if (!call.ok()) return;
 #ifndef _WIN32
@@ -140,8 +138,7 @@ NAN_METHOD(GuardFile) {
 }
 
 /** Ends the process when its parent ends, even if the main thread is blocked. Works on Linux only. */
-NAN_METHOD(EndWithParent) {
-  Call call(info, "endWithParent");
+CLSORT_EXPORT(endWithParent, "endWithParent") {
   auto parent = call.Unsigned(0, CL_INVALID_VALUE, INT32_MAX);
   if (!call.ok()) return;
 #ifdef __linux__
@@ -151,11 +148,5 @@ NAN_METHOD(EndWithParent) {
 }
 
 }  // namespace
-
-void ExportProcessGuard(Exports& exports) {
-  exports.Set<GuardProcess>("guardProcess");
-  exports.Set<GuardFile>("guardFile");
-  exports.Set<EndWithParent>("endWithParent");
-}
 
 }  // namespace clsort

@@ -30,8 +30,7 @@ const std::vector<InfoRow> kBuildInfo = {
     {CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE, Info::kSize},
 };
 
-NAN_METHOD(CreateProgramWithSource) {
-  Call call(info, "clCreateProgramWithSource");
+CLSORT_EXPORT(createProgramWithSource, "clCreateProgramWithSource") {
   auto context = call.Handle(0, Kind::kContext);
   std::string source = call.Text(1);
   if (!call.ok()) return;
@@ -42,8 +41,7 @@ NAN_METHOD(CreateProgramWithSource) {
   call.ReturnHandle(status, Kind::kProgram, program, context->platform);
 }
 
-NAN_METHOD(CreateProgramWithBinary) {
-  Call call(info, "clCreateProgramWithBinary");
+CLSORT_EXPORT(createProgramWithBinary, "clCreateProgramWithBinary") {
   auto context = call.Handle(0, Kind::kContext);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   auto sizes = call.Elements(2);
@@ -78,8 +76,7 @@ NAN_METHOD(CreateProgramWithBinary) {
   call.ReturnHandle(status, Kind::kProgram, program, context->platform);
 }
 
-NAN_METHOD(CreateProgramWithIL) {
-  Call call(info, "clCreateProgramWithIL");
+CLSORT_EXPORT(createProgramWithIL, "clCreateProgramWithIL") {
   auto context = call.Handle(0, Kind::kContext);
   HostMemory il = call.Memory(1, 1);
   if (!call.ok() || !call.Supported(api.clCreateProgramWithIL, context->platform)) return;
@@ -88,8 +85,7 @@ NAN_METHOD(CreateProgramWithIL) {
   call.ReturnHandle(status, Kind::kProgram, program, context->platform);
 }
 
-NAN_METHOD(CreateProgramWithBuiltInKernels) {
-  Call call(info, "clCreateProgramWithBuiltInKernels");
+CLSORT_EXPORT(createProgramWithBuiltInKernels, "clCreateProgramWithBuiltInKernels") {
   auto context = call.Handle(0, Kind::kContext);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   std::string names;
@@ -147,8 +143,7 @@ void ReturnIL(Call& call, cl_program program) {
   call.Return(Nan::CopyBuffer(il.data(), static_cast<uint32_t>(bytes)).ToLocalChecked());
 }
 
-NAN_METHOD(GetProgramInfo) {
-  Call call(info, "clGetProgramInfo");
+CLSORT_EXPORT(getProgramInfo, "clGetProgramInfo") {
   auto program = call.Handle(0, Kind::kProgram);
   cl_uint name = call.Uint(1);
   if (!call.ok()) return;
@@ -177,8 +172,7 @@ void ReturnBuildOptions(Call& call, cl_program program, cl_device_id device) {
   call.Return(Nan::New(options).ToLocalChecked());
 }
 
-NAN_METHOD(GetProgramBuildInfo) {
-  Call call(info, "clGetProgramBuildInfo");
+CLSORT_EXPORT(getProgramBuildInfo, "clGetProgramBuildInfo") {
   auto program = call.Handle(0, Kind::kProgram);
   auto device = call.Handle(1, Kind::kDevice);
   cl_uint name = call.Uint(2);
@@ -196,8 +190,7 @@ NAN_METHOD(GetProgramBuildInfo) {
 
 void CL_CALLBACK OnProgramReleased(cl_program, void* user_data) { PostOneShot(user_data); }
 
-NAN_METHOD(SetProgramReleaseCallback) {
-  Call call(info, "clSetProgramReleaseCallback");
+CLSORT_EXPORT(setProgramReleaseCallback, "clSetProgramReleaseCallback") {
   auto program = call.Handle(0, Kind::kProgram);
   auto function = call.Callable(1);
   if (!call.ok() || !call.Supported(api.clSetProgramReleaseCallback, program->platform)) return;
@@ -208,8 +201,7 @@ NAN_METHOD(SetProgramReleaseCallback) {
   if (call.Check(status)) call.ReturnSuccess();
 }
 
-NAN_METHOD(SetProgramSpecializationConstant) {
-  Call call(info, "clSetProgramSpecializationConstant");
+CLSORT_EXPORT(setProgramSpecializationConstant, "clSetProgramSpecializationConstant") {
   auto program = call.Handle(0, Kind::kProgram);
   cl_uint id = call.Uint(1);
   HostMemory value = call.Memory(2, 1);
@@ -224,19 +216,9 @@ NAN_METHOD(SetProgramSpecializationConstant) {
   }
 }
 
-}  // namespace
+const Export kRetainProgram("retainProgram", Export::Invoke<RetainObject<Kind::kProgram>>);
+const Export kReleaseProgram("releaseProgram", Export::Invoke<ReleaseObject<Kind::kProgram>>);
 
-void ExportProgram(Exports& exports) {
-  exports.Set<CreateProgramWithSource>("createProgramWithSource");
-  exports.Set<CreateProgramWithBinary>("createProgramWithBinary");
-  exports.Set<CreateProgramWithIL>("createProgramWithIL");
-  exports.Set<CreateProgramWithBuiltInKernels>("createProgramWithBuiltInKernels");
-  exports.Set<RetainObject<Kind::kProgram>>("retainProgram");
-  exports.Set<ReleaseObject<Kind::kProgram>>("releaseProgram");
-  exports.Set<GetProgramInfo>("getProgramInfo");
-  exports.Set<GetProgramBuildInfo>("getProgramBuildInfo");
-  exports.Set<SetProgramReleaseCallback>("setProgramReleaseCallback");
-  exports.Set<SetProgramSpecializationConstant>("setProgramSpecializationConstant");
-}
+}  // namespace
 
 }  // namespace clsort

@@ -216,25 +216,13 @@ void BuildAsync(Call& call, const char* name, bool compile) {
   StartPromise(call, std::make_unique<BuildPromise>(name, std::move(work)), program->platform);
 }
 
-NAN_METHOD(BuildProgram) {
-  Call call(info, "clBuildProgram");
-  Build(call, false, 3);
-}
+CLSORT_EXPORT(buildProgram, "clBuildProgram") { Build(call, false, 3); }
 
-NAN_METHOD(BuildProgramAsync) {
-  Call call(info, "clBuildProgram");
-  BuildAsync(call, "clBuildProgram", false);
-}
+CLSORT_EXPORT(buildProgramAsync, "clBuildProgram") { BuildAsync(call, "clBuildProgram", false); }
 
-NAN_METHOD(CompileProgram) {
-  Call call(info, "clCompileProgram");
-  Build(call, true, 5);
-}
+CLSORT_EXPORT(compileProgram, "clCompileProgram") { Build(call, true, 5); }
 
-NAN_METHOD(CompileProgramAsync) {
-  Call call(info, "clCompileProgram");
-  BuildAsync(call, "clCompileProgram", true);
-}
+CLSORT_EXPORT(compileProgramAsync, "clCompileProgram") { BuildAsync(call, "clCompileProgram", true); }
 
 /** Calls `function(data, program)` in a later turn of the event loop. */
 void CallLater(Call& call, v8::Local<v8::Function> function, v8::Local<v8::Value> data, v8::Local<v8::Object> subject) {
@@ -267,8 +255,7 @@ bool CheckLinkable(Call& call, const Object& program, size_t position) {
   return call.ok();
 }
 
-NAN_METHOD(LinkProgram) {
-  Call call(info, "clLinkProgram");
+CLSORT_EXPORT(linkProgram, "clLinkProgram") {
   auto context = call.Handle(0, Kind::kContext);
   auto devices = call.Handles(1, Kind::kDevice, CL_INVALID_VALUE);
   std::string options = ReadBuildOptions(call, 2, context.get(), CL_INVALID_LINKER_OPTIONS);
@@ -299,13 +286,5 @@ NAN_METHOD(LinkProgram) {
 }
 
 }  // namespace
-
-void ExportProgramBuild(Exports& exports) {
-  exports.Set<BuildProgram>("buildProgram");
-  exports.Set<BuildProgramAsync>("buildProgramAsync");
-  exports.Set<CompileProgram>("compileProgram");
-  exports.Set<CompileProgramAsync>("compileProgramAsync");
-  exports.Set<LinkProgram>("linkProgram");
-}
 
 }  // namespace clsort

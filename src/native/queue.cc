@@ -17,8 +17,7 @@ const std::vector<InfoRow> kQueueInfo = {
     {CL_QUEUE_PROPERTIES_ARRAY, Info::kProperties},
 };
 
-NAN_METHOD(CreateCommandQueue) {
-  Call call(info, "clCreateCommandQueue");
+CLSORT_EXPORT(createCommandQueue, "clCreateCommandQueue") {
   auto context = call.Handle(0, Kind::kContext);
   auto device = call.Handle(1, Kind::kDevice);
   cl_command_queue_properties properties = call.Bits(2);
@@ -29,8 +28,7 @@ NAN_METHOD(CreateCommandQueue) {
   call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
 }
 
-NAN_METHOD(CreateCommandQueueWithProperties) {
-  Call call(info, "clCreateCommandQueueWithProperties");
+CLSORT_EXPORT(createCommandQueueWithProperties, "clCreateCommandQueueWithProperties") {
   auto context = call.Handle(0, Kind::kContext);
   auto device = call.Handle(1, Kind::kDevice);
   auto properties = call.Properties<cl_queue_properties>(2, CL_INVALID_VALUE);
@@ -56,13 +54,11 @@ NAN_METHOD(CreateCommandQueueWithProperties) {
   call.ReturnHandle(status, Kind::kCommandQueue, queue, context->platform);
 }
 
-NAN_METHOD(GetCommandQueueInfo) {
-  Call call(info, "clGetCommandQueueInfo");
+CLSORT_EXPORT(getCommandQueueInfo, "clGetCommandQueueInfo") {
   ReturnInfoOf<cl_command_queue>(call, Kind::kCommandQueue, kQueueInfo, api.clGetCommandQueueInfo);
 }
 
-NAN_METHOD(SetCommandQueueProperty) {
-  Call call(info, "clSetCommandQueueProperty");
+CLSORT_EXPORT(setCommandQueueProperty, "clSetCommandQueueProperty") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   cl_command_queue_properties properties = call.Bits(1), old = 0;
   if (!call.ok() || !call.Loaded(api.clSetCommandQueueProperty)) return;
@@ -76,8 +72,7 @@ NAN_METHOD(SetCommandQueueProperty) {
   }
 }
 
-NAN_METHOD(SetDefaultDeviceCommandQueue) {
-  Call call(info, "clSetDefaultDeviceCommandQueue");
+CLSORT_EXPORT(setDefaultDeviceCommandQueue, "clSetDefaultDeviceCommandQueue") {
   auto context = call.Handle(0, Kind::kContext);
   auto device = call.Handle(1, Kind::kDevice);
   auto queue = call.Handle(2, Kind::kCommandQueue);
@@ -88,14 +83,12 @@ NAN_METHOD(SetDefaultDeviceCommandQueue) {
   }
 }
 
-NAN_METHOD(Flush) {
-  Call call(info, "clFlush");
+CLSORT_EXPORT(flush, "clFlush") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (call.ok() && call.Check(api.clFlush(queue->As<cl_command_queue>()))) call.ReturnSuccess();
 }
 
-NAN_METHOD(Finish) {
-  Call call(info, "clFinish");
+CLSORT_EXPORT(finish, "clFinish") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (!call.ok()) return;
   bool awaits_itself = call.environment().AwaitsItself(*queue->platform);
@@ -132,8 +125,7 @@ class FinishJob final : public PromiseJob {
   cl_int otherwise_;
 };
 
-NAN_METHOD(FinishAsync) {
-  Call call(info, "clFinish");
+CLSORT_EXPORT(finishAsync, "clFinish") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   if (!call.ok()) return;
   auto held = std::make_shared<Retained>(call.Hold(*queue));
@@ -146,6 +138,9 @@ NAN_METHOD(FinishAsync) {
              [held](cl_int status) { return std::make_unique<FinishJob>(held, status); });
 }
 
+const Export kRetainCommandQueue("retainCommandQueue", Export::Invoke<RetainObject<Kind::kCommandQueue>>);
+const Export kReleaseCommandQueue("releaseCommandQueue", Export::Invoke<ReleaseObject<Kind::kCommandQueue>>);
+
 }  // namespace
 
 Retained MakeMarker(const Object& queue) {
@@ -156,19 +151,6 @@ Retained MakeMarker(const Object& queue) {
     api.clEnqueueMarkerWithWaitList(queue.As<cl_command_queue>(), 0, nullptr, &marker);
   }
   return Retained(Kind::kEvent, queue.platform, marker);
-}
-
-void ExportCommandQueue(Exports& exports) {
-  exports.Set<CreateCommandQueue>("createCommandQueue");
-  exports.Set<CreateCommandQueueWithProperties>("createCommandQueueWithProperties");
-  exports.Set<RetainObject<Kind::kCommandQueue>>("retainCommandQueue");
-  exports.Set<ReleaseObject<Kind::kCommandQueue>>("releaseCommandQueue");
-  exports.Set<GetCommandQueueInfo>("getCommandQueueInfo");
-  exports.Set<SetCommandQueueProperty>("setCommandQueueProperty");
-  exports.Set<SetDefaultDeviceCommandQueue>("setDefaultDeviceCommandQueue");
-  exports.Set<Flush>("flush");
-  exports.Set<Finish>("finish");
-  exports.Set<FinishAsync>("finishAsync");
 }
 
 }  // namespace clsort

@@ -90,14 +90,12 @@ class Command {
   std::vector<const void*> svm_;
 };
 
-NAN_METHOD(CommandBarrierWithWaitListKHR) {
-  Call call(info, "clCommandBarrierWithWaitListKHR");
+CLSORT_EXPORT(commandBarrierWithWaitListKHR, "clCommandBarrierWithWaitListKHR") {
   Command command(call);
   if (command.ReadSyncPoints(2)) command.Record(&ExtensionFunctions::clCommandBarrierWithWaitListKHR);
 }
 
-NAN_METHOD(CommandCopyBufferKHR) {
-  Call call(info, "clCommandCopyBufferKHR");
+CLSORT_EXPORT(commandCopyBufferKHR, "clCommandCopyBufferKHR") {
   Command command(call);
   auto from = call.Handle(2, Kind::kMemObject), to = call.Handle(3, Kind::kMemObject);
   size_t from_offset = call.Size(4), to_offset = call.Size(5), size = call.Size(6);
@@ -110,8 +108,7 @@ NAN_METHOD(CommandCopyBufferKHR) {
                  to_offset, size);
 }
 
-NAN_METHOD(CommandCopyBufferRectKHR) {
-  Call call(info, "clCommandCopyBufferRectKHR");
+CLSORT_EXPORT(commandCopyBufferRectKHR, "clCommandCopyBufferRectKHR") {
   Command command(call);
   auto from = call.Handle(2, Kind::kMemObject), to = call.Handle(3, Kind::kMemObject);
   auto from_origin = call.Origin(4), to_origin = call.Origin(5), region = call.Origin(6);
@@ -129,8 +126,7 @@ NAN_METHOD(CommandCopyBufferRectKHR) {
                  from_slice, to_row, to_slice);
 }
 
-NAN_METHOD(CommandCopyBufferToImageKHR) {
-  Call call(info, "clCommandCopyBufferToImageKHR");
+CLSORT_EXPORT(commandCopyBufferToImageKHR, "clCommandCopyBufferToImageKHR") {
   Command command(call);
   auto buffer = call.Handle(2, Kind::kMemObject), image = call.Handle(3, Kind::kMemObject);
   size_t offset = call.Size(4);
@@ -145,8 +141,7 @@ NAN_METHOD(CommandCopyBufferToImageKHR) {
                  from.begin + offset, origin.data(), region.data());
 }
 
-NAN_METHOD(CommandCopyImageKHR) {
-  Call call(info, "clCommandCopyImageKHR");
+CLSORT_EXPORT(commandCopyImageKHR, "clCommandCopyImageKHR") {
   Command command(call);
   auto from = call.Handle(2, Kind::kMemObject), to = call.Handle(3, Kind::kMemObject);
   auto from_origin = call.Origin(4), to_origin = call.Origin(5), region = call.Origin(6);
@@ -159,8 +154,7 @@ NAN_METHOD(CommandCopyImageKHR) {
                  to_origin.data(), region.data());
 }
 
-NAN_METHOD(CommandCopyImageToBufferKHR) {
-  Call call(info, "clCommandCopyImageToBufferKHR");
+CLSORT_EXPORT(commandCopyImageToBufferKHR, "clCommandCopyImageToBufferKHR") {
   Command command(call);
   auto image = call.Handle(2, Kind::kMemObject), buffer = call.Handle(3, Kind::kMemObject);
   auto origin = call.Origin(4), region = call.Origin(5);
@@ -175,8 +169,7 @@ NAN_METHOD(CommandCopyImageToBufferKHR) {
                  region.data(), to.begin + offset);
 }
 
-NAN_METHOD(CommandFillBufferKHR) {
-  Call call(info, "clCommandFillBufferKHR");
+CLSORT_EXPORT(commandFillBufferKHR, "clCommandFillBufferKHR") {
   Command command(call);
   auto buffer = call.Handle(2, Kind::kMemObject);
   auto pattern = ReadPattern(call, 3);
@@ -190,8 +183,7 @@ NAN_METHOD(CommandFillBufferKHR) {
                  size);
 }
 
-NAN_METHOD(CommandFillImageKHR) {
-  Call call(info, "clCommandFillImageKHR");
+CLSORT_EXPORT(commandFillImageKHR, "clCommandFillImageKHR") {
   Command command(call);
   auto image = call.Handle(2, Kind::kMemObject);
   auto color = ReadFillColor(call, 3, image);
@@ -228,8 +220,7 @@ bool CheckRecordable(Call& call, const Object& kernel) {
   return call.ok();
 }
 
-NAN_METHOD(CommandNDRangeKernelKHR) {
-  Call call(info, "clCommandNDRangeKernelKHR");
+CLSORT_EXPORT(commandNDRangeKernelKHR, "clCommandNDRangeKernelKHR") {
   Command command(call);
   auto properties = call.Properties<cl_ulong>(2, CL_INVALID_VALUE);
   auto kernel = call.Handle(3, Kind::kKernel);
@@ -259,17 +250,5 @@ NAN_METHOD(CommandNDRangeKernelKHR) {
 }
 
 }  // namespace
-
-void ExportRecordedCommands(Exports& exports) {
-  exports.Set<CommandBarrierWithWaitListKHR>("commandBarrierWithWaitListKHR");
-  exports.Set<CommandCopyBufferKHR>("commandCopyBufferKHR");
-  exports.Set<CommandCopyBufferRectKHR>("commandCopyBufferRectKHR");
-  exports.Set<CommandCopyBufferToImageKHR>("commandCopyBufferToImageKHR");
-  exports.Set<CommandCopyImageKHR>("commandCopyImageKHR");
-  exports.Set<CommandCopyImageToBufferKHR>("commandCopyImageToBufferKHR");
-  exports.Set<CommandFillBufferKHR>("commandFillBufferKHR");
-  exports.Set<CommandFillImageKHR>("commandFillImageKHR");
-  exports.Set<CommandNDRangeKernelKHR>("commandNDRangeKernelKHR");
-}
 
 }  // namespace clsort

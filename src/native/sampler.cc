@@ -10,8 +10,7 @@ const std::vector<InfoRow> kSamplerInfo = {
     {CL_SAMPLER_FILTER_MODE, Info::kUint},       {CL_SAMPLER_PROPERTIES, Info::kProperties},
 };
 
-NAN_METHOD(CreateSampler) {
-  Call call(info, "clCreateSampler");
+CLSORT_EXPORT(createSampler, "clCreateSampler") {
   auto context = call.Handle(0, Kind::kContext);
   bool normalized = call.Bool(1);
   cl_addressing_mode addressing = call.Uint(2);
@@ -23,8 +22,7 @@ NAN_METHOD(CreateSampler) {
   call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
 }
 
-NAN_METHOD(CreateSamplerWithProperties) {
-  Call call(info, "clCreateSamplerWithProperties");
+CLSORT_EXPORT(createSamplerWithProperties, "clCreateSamplerWithProperties") {
   auto context = call.Handle(0, Kind::kContext);
   auto properties = call.Properties<cl_sampler_properties>(1, CL_INVALID_VALUE);
   if (!call.ok() || !call.Supported(api.clCreateSamplerWithProperties, context->platform)) return;
@@ -34,19 +32,13 @@ NAN_METHOD(CreateSamplerWithProperties) {
   call.ReturnHandle(status, Kind::kSampler, sampler, context->platform);
 }
 
-NAN_METHOD(GetSamplerInfo) {
-  Call call(info, "clGetSamplerInfo");
+CLSORT_EXPORT(getSamplerInfo, "clGetSamplerInfo") {
   ReturnInfoOf<cl_sampler>(call, Kind::kSampler, kSamplerInfo, api.clGetSamplerInfo);
 }
 
-}  // namespace
+const Export kRetainSampler("retainSampler", Export::Invoke<RetainObject<Kind::kSampler>>);
+const Export kReleaseSampler("releaseSampler", Export::Invoke<ReleaseObject<Kind::kSampler>>);
 
-void ExportSampler(Exports& exports) {
-  exports.Set<CreateSampler>("createSampler");
-  exports.Set<CreateSamplerWithProperties>("createSamplerWithProperties");
-  exports.Set<RetainObject<Kind::kSampler>>("retainSampler");
-  exports.Set<ReleaseObject<Kind::kSampler>>("releaseSampler");
-  exports.Set<GetSamplerInfo>("getSamplerInfo");
-}
+}  // namespace
 
 }  // namespace clsort

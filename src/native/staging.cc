@@ -79,15 +79,9 @@ void StartTransfer(Call& call, bool write) {
   StartPromise(call, std::make_unique<StagedTransfer>(call.environment(), std::move(arguments), host, past), platform);
 }
 
-NAN_METHOD(WriteBufferAsync) {
-  Call call(info, "clEnqueueWriteBuffer");
-  StartTransfer(call, true);
-}
+CLSORT_EXPORT(writeBufferAsync, "clEnqueueWriteBuffer") { StartTransfer(call, true); }
 
-NAN_METHOD(ReadBufferAsync) {
-  Call call(info, "clEnqueueReadBuffer");
-  StartTransfer(call, false);
-}
+CLSORT_EXPORT(readBufferAsync, "clEnqueueReadBuffer") { StartTransfer(call, false); }
 
 #if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
 #define MADV_POPULATE_WRITE 23  // newer than many C libraries; an older kernel rejects it
@@ -252,8 +246,7 @@ class MapJob final : public PromiseJob {
   const size_t bytes_;
 };
 
-NAN_METHOD(PrepareMappingAsync) {
-  Call call(info, "clEnqueueMapBuffer");
+CLSORT_EXPORT(prepareMappingAsync, "clEnqueueMapBuffer") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   auto buffer = call.Handle(1, Kind::kMemObject);
   if (!call.ok()) return;
@@ -274,8 +267,7 @@ void FailOutOfMemory(Call& call, size_t bytes) {
  * ArrayBuffers begin 16 bytes after a cache line, and their pages are faulted in one by one. It is all zero unless
  * argument 2 allows memory of a collected one.
  */
-NAN_METHOD(AllocateHostMemory) {
-  Call call(info, "allocateHostMemory");
+CLSORT_EXPORT(allocateHostMemory, "allocateHostMemory") {
   size_t bytes = call.Size(0);
   auto threads = static_cast<unsigned>(call.Unsigned(1, CL_INVALID_VALUE, kMaxPoolThreads));
   bool used = call.Bool(2);
@@ -300,12 +292,5 @@ NAN_METHOD(AllocateHostMemory) {
 }
 
 }  // namespace
-
-void ExportStaging(Exports& exports) {
-  exports.Set<WriteBufferAsync>("writeBufferAsync");
-  exports.Set<ReadBufferAsync>("readBufferAsync");
-  exports.Set<PrepareMappingAsync>("prepareMappingAsync");
-  exports.Set<AllocateHostMemory>("allocateHostMemory");
-}
 
 }  // namespace clsort

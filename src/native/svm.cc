@@ -35,8 +35,7 @@ bool HasSvm(cl_context context) {
   return false;
 }
 
-NAN_METHOD(SVMAlloc) {
-  Call call(info, "clSVMAlloc");
+CLSORT_EXPORT(SVMAlloc, "clSVMAlloc") {
   auto context = call.Handle(0, Kind::kContext);
   cl_svm_mem_flags flags = call.Bits(1);
   size_t size = call.Size(2);
@@ -59,8 +58,7 @@ NAN_METHOD(SVMAlloc) {
   call.Return(buffer);
 }
 
-NAN_METHOD(SVMFree) {
-  Call call(info, "clSVMFree");
+CLSORT_EXPORT(SVMFree, "clSVMFree") {
   auto context = call.Handle(0, Kind::kContext);
   HostMemory memory = call.Memory(1, 0);
   if (!call.ok() || !call.Supported(api.clSVMFree, context->platform)) return;
@@ -96,8 +94,7 @@ void CL_CALLBACK OnSvmFree(cl_command_queue, cl_uint, void**, void* user_data) {
   (*notify)->Notify();
 }
 
-NAN_METHOD(EnqueueSVMFree) {
-  Call call(info, "clEnqueueSVMFree");
+CLSORT_EXPORT(enqueueSVMFree, "clEnqueueSVMFree") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   auto list = call.Elements(1);
   auto function = call.Callable(2);
@@ -168,22 +165,19 @@ void FinishSvm(Call& call, Object& queue, cl_int status, bool blocking, bool wan
   call.ReturnEvent(status, wanted, event, queue);
 }
 
-NAN_METHOD(EnqueueSVMMemcpy) {
-  Call call(info, "clEnqueueSVMMemcpy");
+CLSORT_EXPORT(enqueueSVMMemcpy, "clEnqueueSVMMemcpy") {
   EnqueueMemcpy(call, [](Call& call, const Object& queue) -> MemcpyFunction {
     return call.Supported(api.clEnqueueSVMMemcpy, queue.platform) ? api.clEnqueueSVMMemcpy.pointer : nullptr;
   });
 }
 
-NAN_METHOD(EnqueueSVMMemFill) {
-  Call call(info, "clEnqueueSVMMemFill");
+CLSORT_EXPORT(enqueueSVMMemFill, "clEnqueueSVMMemFill") {
   EnqueueMemFill(call, false, [](Call& call, const Object& queue) -> MemFillFunction {
     return call.Supported(api.clEnqueueSVMMemFill, queue.platform) ? api.clEnqueueSVMMemFill.pointer : nullptr;
   });
 }
 
-NAN_METHOD(EnqueueSVMMap) {
-  Call call(info, "clEnqueueSVMMap");
+CLSORT_EXPORT(enqueueSVMMap, "clEnqueueSVMMap") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   Blocking blocking = ReadBlocking(call, 1, queue);
   cl_map_flags flags = call.Bits(2);
@@ -199,8 +193,7 @@ NAN_METHOD(EnqueueSVMMap) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-NAN_METHOD(EnqueueSVMUnmap) {
-  Call call(info, "clEnqueueSVMUnmap");
+CLSORT_EXPORT(enqueueSVMUnmap, "clEnqueueSVMUnmap") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   HostMemory memory = ReadShared(call, call[1], 0);
   WaitList waits = call.Events(2);
@@ -212,8 +205,7 @@ NAN_METHOD(EnqueueSVMUnmap) {
   call.ReturnEvent(status, wanted, event, *queue);
 }
 
-NAN_METHOD(EnqueueSVMMigrateMem) {
-  Call call(info, "clEnqueueSVMMigrateMem");
+CLSORT_EXPORT(enqueueSVMMigrateMem, "clEnqueueSVMMigrateMem") {
   auto queue = call.Handle(0, Kind::kCommandQueue);
   std::vector<const void*> pointers;
   std::vector<HostMemory> memories;
@@ -292,17 +284,6 @@ void EnqueueMemFill(Call& call, bool unified, MemFillFunction (*find)(Call& call
   enqueue_lock = {};
   if (status == CL_SUCCESS && held) user_events.Hold(event, wanted);
   call.ReturnEvent(status, wanted, event, *queue);
-}
-
-void ExportSvm(Exports& exports) {
-  exports.Set<SVMAlloc>("SVMAlloc");
-  exports.Set<SVMFree>("SVMFree");
-  exports.Set<EnqueueSVMFree>("enqueueSVMFree");
-  exports.Set<EnqueueSVMMemcpy>("enqueueSVMMemcpy");
-  exports.Set<EnqueueSVMMemFill>("enqueueSVMMemFill");
-  exports.Set<EnqueueSVMMap>("enqueueSVMMap");
-  exports.Set<EnqueueSVMUnmap>("enqueueSVMUnmap");
-  exports.Set<EnqueueSVMMigrateMem>("enqueueSVMMigrateMem");
 }
 
 }  // namespace clsort

@@ -82,15 +82,9 @@ void ReadOrWriteBuffer(Call& call, const Enqueue& enqueue) {
   FinishHost(call, command, status, host);
 }
 
-NAN_METHOD(EnqueueReadBuffer) {
-  Call call(info, "clEnqueueReadBuffer");
-  ReadOrWriteBuffer(call, api.clEnqueueReadBuffer);
-}
+CLSORT_EXPORT(enqueueReadBuffer, "clEnqueueReadBuffer") { ReadOrWriteBuffer(call, api.clEnqueueReadBuffer); }
 
-NAN_METHOD(EnqueueWriteBuffer) {
-  Call call(info, "clEnqueueWriteBuffer");
-  ReadOrWriteBuffer(call, api.clEnqueueWriteBuffer);
-}
+CLSORT_EXPORT(enqueueWriteBuffer, "clEnqueueWriteBuffer") { ReadOrWriteBuffer(call, api.clEnqueueWriteBuffer); }
 
 template <typename Enqueue>
 void ReadOrWriteRect(Call& call, const Enqueue& enqueue) {
@@ -111,18 +105,13 @@ void ReadOrWriteRect(Call& call, const Enqueue& enqueue) {
   FinishHost(call, command, status, host);
 }
 
-NAN_METHOD(EnqueueReadBufferRect) {
-  Call call(info, "clEnqueueReadBufferRect");
-  ReadOrWriteRect(call, api.clEnqueueReadBufferRect);
-}
+CLSORT_EXPORT(enqueueReadBufferRect, "clEnqueueReadBufferRect") { ReadOrWriteRect(call, api.clEnqueueReadBufferRect); }
 
-NAN_METHOD(EnqueueWriteBufferRect) {
-  Call call(info, "clEnqueueWriteBufferRect");
+CLSORT_EXPORT(enqueueWriteBufferRect, "clEnqueueWriteBufferRect") {
   ReadOrWriteRect(call, api.clEnqueueWriteBufferRect);
 }
 
-NAN_METHOD(EnqueueCopyBuffer) {
-  Call call(info, "clEnqueueCopyBuffer");
+CLSORT_EXPORT(enqueueCopyBuffer, "clEnqueueCopyBuffer") {
   Command command = ReadCommand(call);
   auto from = call.Handle(1, Kind::kMemObject);
   auto to = call.Handle(2, Kind::kMemObject);
@@ -136,8 +125,7 @@ NAN_METHOD(EnqueueCopyBuffer) {
          command.Enqueue(api.clEnqueueCopyBuffer, from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset, size));
 }
 
-NAN_METHOD(EnqueueCopyBufferRect) {
-  Call call(info, "clEnqueueCopyBufferRect");
+CLSORT_EXPORT(enqueueCopyBufferRect, "clEnqueueCopyBufferRect") {
   Command command = ReadCommand(call);
   auto from = call.Handle(1, Kind::kMemObject);
   auto to = call.Handle(2, Kind::kMemObject);
@@ -158,8 +146,7 @@ NAN_METHOD(EnqueueCopyBufferRect) {
                       OriginInWhole(target, to_box).data(), region.data(), from_row, from_slice, to_row, to_slice));
 }
 
-NAN_METHOD(EnqueueFillBuffer) {
-  Call call(info, "clEnqueueFillBuffer");
+CLSORT_EXPORT(enqueueFillBuffer, "clEnqueueFillBuffer") {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
   auto pattern = ReadPattern(call, 2);
@@ -190,18 +177,11 @@ void ReadOrWriteImage(Call& call, const Enqueue& enqueue) {
   FinishHost(call, command, status, host);
 }
 
-NAN_METHOD(EnqueueReadImage) {
-  Call call(info, "clEnqueueReadImage");
-  ReadOrWriteImage(call, api.clEnqueueReadImage);
-}
+CLSORT_EXPORT(enqueueReadImage, "clEnqueueReadImage") { ReadOrWriteImage(call, api.clEnqueueReadImage); }
 
-NAN_METHOD(EnqueueWriteImage) {
-  Call call(info, "clEnqueueWriteImage");
-  ReadOrWriteImage(call, api.clEnqueueWriteImage);
-}
+CLSORT_EXPORT(enqueueWriteImage, "clEnqueueWriteImage") { ReadOrWriteImage(call, api.clEnqueueWriteImage); }
 
-NAN_METHOD(EnqueueFillImage) {
-  Call call(info, "clEnqueueFillImage");
+CLSORT_EXPORT(enqueueFillImage, "clEnqueueFillImage") {
   Command command = ReadCommand(call);
   auto image = call.Handle(1, Kind::kMemObject);
   auto color = ReadFillColor(call, 2, image);
@@ -213,8 +193,7 @@ NAN_METHOD(EnqueueFillImage) {
          command.Enqueue(api.clEnqueueFillImage, image->As<cl_mem>(), color.data(), origin.data(), region.data()));
 }
 
-NAN_METHOD(EnqueueCopyImage) {
-  Call call(info, "clEnqueueCopyImage");
+CLSORT_EXPORT(enqueueCopyImage, "clEnqueueCopyImage") {
   Command command = ReadCommand(call);
   auto from = call.Handle(1, Kind::kMemObject);
   auto to = call.Handle(2, Kind::kMemObject);
@@ -229,8 +208,7 @@ NAN_METHOD(EnqueueCopyImage) {
                          to_origin.data(), region.data()));
 }
 
-NAN_METHOD(EnqueueCopyImageToBuffer) {
-  Call call(info, "clEnqueueCopyImageToBuffer");
+CLSORT_EXPORT(enqueueCopyImageToBuffer, "clEnqueueCopyImageToBuffer") {
   Command command = ReadCommand(call);
   auto image = call.Handle(1, Kind::kMemObject);
   auto buffer = call.Handle(2, Kind::kMemObject);
@@ -247,8 +225,7 @@ NAN_METHOD(EnqueueCopyImageToBuffer) {
                          to.begin + offset));
 }
 
-NAN_METHOD(EnqueueCopyBufferToImage) {
-  Call call(info, "clEnqueueCopyBufferToImage");
+CLSORT_EXPORT(enqueueCopyBufferToImage, "clEnqueueCopyBufferToImage") {
   Command command = ReadCommand(call);
   auto buffer = call.Handle(1, Kind::kMemObject);
   auto image = call.Handle(2, Kind::kMemObject);
@@ -265,8 +242,7 @@ NAN_METHOD(EnqueueCopyBufferToImage) {
                          origin.data(), region.data()));
 }
 
-NAN_METHOD(EnqueueMigrateMemObjects) {
-  Call call(info, "clEnqueueMigrateMemObjects");
+CLSORT_EXPORT(enqueueMigrateMemObjects, "clEnqueueMigrateMemObjects") {
   Command command = ReadCommand(call);
   if (call.ok() && !call.Has(1)) call.FailArgument(1, CL_INVALID_VALUE, "memory objects");
   auto objects = call.Handles(1, Kind::kMemObject, CL_INVALID_VALUE);
@@ -291,18 +267,15 @@ void MarkerOrBarrier(Call& call, const Enqueue& enqueue) {
   Finish(call, command, command.Enqueue(enqueue));
 }
 
-NAN_METHOD(EnqueueMarkerWithWaitList) {
-  Call call(info, "clEnqueueMarkerWithWaitList");
+CLSORT_EXPORT(enqueueMarkerWithWaitList, "clEnqueueMarkerWithWaitList") {
   MarkerOrBarrier(call, api.clEnqueueMarkerWithWaitList);
 }
 
-NAN_METHOD(EnqueueBarrierWithWaitList) {
-  Call call(info, "clEnqueueBarrierWithWaitList");
+CLSORT_EXPORT(enqueueBarrierWithWaitList, "clEnqueueBarrierWithWaitList") {
   MarkerOrBarrier(call, api.clEnqueueBarrierWithWaitList);
 }
 
-NAN_METHOD(EnqueueMarker) {
-  Call call(info, "clEnqueueMarker");
+CLSORT_EXPORT(enqueueMarker, "clEnqueueMarker") {
   Command command = ReadCommand(call);
   command.wanted = call.Bool(1);
   if (!call.Loaded(api.clEnqueueMarker)) return;
@@ -312,8 +285,7 @@ NAN_METHOD(EnqueueMarker) {
   Finish(call, command, status);
 }
 
-NAN_METHOD(EnqueueBarrier) {
-  Call call(info, "clEnqueueBarrier");
+CLSORT_EXPORT(enqueueBarrier, "clEnqueueBarrier") {
   Command command = ReadCommand(call);
   if (!call.Loaded(api.clEnqueueBarrier)) return;
   bool replaced = command.queue->platform->version >= api.clEnqueueBarrierWithWaitList.since;
@@ -322,8 +294,7 @@ NAN_METHOD(EnqueueBarrier) {
                   : api.clEnqueueBarrier(command.raw()));
 }
 
-NAN_METHOD(EnqueueWaitForEvents) {
-  Call call(info, "clEnqueueWaitForEvents");
+CLSORT_EXPORT(enqueueWaitForEvents, "clEnqueueWaitForEvents") {
   Command command = ReadCommand(call);
   WaitList waits = call.Events(1);
   if (!call.Loaded(api.clEnqueueWaitForEvents)) return;
@@ -336,27 +307,5 @@ NAN_METHOD(EnqueueWaitForEvents) {
 }
 
 }  // namespace
-
-void ExportTransfer(Exports& exports) {
-  exports.Set<EnqueueReadBuffer>("enqueueReadBuffer");
-  exports.Set<EnqueueWriteBuffer>("enqueueWriteBuffer");
-  exports.Set<EnqueueReadBufferRect>("enqueueReadBufferRect");
-  exports.Set<EnqueueWriteBufferRect>("enqueueWriteBufferRect");
-  exports.Set<EnqueueCopyBuffer>("enqueueCopyBuffer");
-  exports.Set<EnqueueCopyBufferRect>("enqueueCopyBufferRect");
-  exports.Set<EnqueueFillBuffer>("enqueueFillBuffer");
-  exports.Set<EnqueueReadImage>("enqueueReadImage");
-  exports.Set<EnqueueWriteImage>("enqueueWriteImage");
-  exports.Set<EnqueueFillImage>("enqueueFillImage");
-  exports.Set<EnqueueCopyImage>("enqueueCopyImage");
-  exports.Set<EnqueueCopyImageToBuffer>("enqueueCopyImageToBuffer");
-  exports.Set<EnqueueCopyBufferToImage>("enqueueCopyBufferToImage");
-  exports.Set<EnqueueMigrateMemObjects>("enqueueMigrateMemObjects");
-  exports.Set<EnqueueMarkerWithWaitList>("enqueueMarkerWithWaitList");
-  exports.Set<EnqueueBarrierWithWaitList>("enqueueBarrierWithWaitList");
-  exports.Set<EnqueueMarker>("enqueueMarker");
-  exports.Set<EnqueueBarrier>("enqueueBarrier");
-  exports.Set<EnqueueWaitForEvents>("enqueueWaitForEvents");
-}
 
 }  // namespace clsort

@@ -48,8 +48,7 @@ void Return(Call& call, const Object& context, size_t size, const Allocate& allo
   call.Return(buffer);
 }
 
-NAN_METHOD(HostMemAllocINTEL) {
-  Call call(info, "clHostMemAllocINTEL");
+CLSORT_EXPORT(hostMemAllocINTEL, "clHostMemAllocINTEL") {
   auto context = call.Handle(0, Kind::kContext);
   auto properties = call.Properties<cl_ulong>(1, CL_INVALID_PROPERTY);
   size_t size = call.Size(2, CL_INVALID_BUFFER_SIZE);
@@ -62,8 +61,7 @@ NAN_METHOD(HostMemAllocINTEL) {
   });
 }
 
-NAN_METHOD(SharedMemAllocINTEL) {
-  Call call(info, "clSharedMemAllocINTEL");
+CLSORT_EXPORT(sharedMemAllocINTEL, "clSharedMemAllocINTEL") {
   auto context = call.Handle(0, Kind::kContext);
   std::shared_ptr<Object> device;
   if (call.Has(1)) device = call.Handle(1, Kind::kDevice);
@@ -80,13 +78,11 @@ NAN_METHOD(SharedMemAllocINTEL) {
   });
 }
 
-NAN_METHOD(DeviceMemAllocINTEL) {
-  Call call(info, "clDeviceMemAllocINTEL");
+CLSORT_EXPORT(deviceMemAllocINTEL, "clDeviceMemAllocINTEL") {
   call.Fail(kUnsupported, "its memory is accessible only to the device: use createBuffer");
 }
 
-NAN_METHOD(MemFreeINTEL) {
-  Call call(info, "clMemFreeINTEL");
+CLSORT_EXPORT(memFreeINTEL, "clMemFreeINTEL") {
   call.Handle(0, Kind::kContext);
   HostMemory memory = ReadShared(call, call[1], 0, true);
   if (!call.ok()) return;
@@ -94,8 +90,7 @@ NAN_METHOD(MemFreeINTEL) {
   call.ReturnSuccess();
 }
 
-NAN_METHOD(GetMemAllocInfoINTEL) {
-  Call call(info, "clGetMemAllocInfoINTEL");
+CLSORT_EXPORT(getMemAllocInfoINTEL, "clGetMemAllocInfoINTEL") {
   auto context = call.Handle(0, Kind::kContext);
   HostMemory memory = ReadShared(call, call[1], 0, true);
   cl_uint name = call.Uint(2);
@@ -109,8 +104,7 @@ NAN_METHOD(GetMemAllocInfoINTEL) {
       context->platform);
 }
 
-NAN_METHOD(SetKernelArgMemPointerINTEL) {
-  Call call(info, "clSetKernelArgMemPointerINTEL");
+CLSORT_EXPORT(setKernelArgMemPointerINTEL, "clSetKernelArgMemPointerINTEL") {
   auto kernel = call.Handle(0, Kind::kKernel);
   cl_uint index = call.Uint(1, CL_INVALID_ARG_INDEX);
   HostMemory memory = ReadShared(call, call[2], 1, true);
@@ -133,27 +127,14 @@ auto Find(Call& call, const Object& queue) -> std::decay_t<decltype(ExtensionFun
   return ExtensionsOf(*queue.platform).*function;
 }
 
-NAN_METHOD(EnqueueMemcpyINTEL) {
-  Call call(info, "clEnqueueMemcpyINTEL");
+CLSORT_EXPORT(enqueueMemcpyINTEL, "clEnqueueMemcpyINTEL") {
   EnqueueMemcpy(call, Find<&ExtensionFunctions::clEnqueueMemcpyINTEL>);
 }
 
-NAN_METHOD(EnqueueMemFillINTEL) {
-  Call call(info, "clEnqueueMemFillINTEL");
+CLSORT_EXPORT(enqueueMemFillINTEL, "clEnqueueMemFillINTEL") {
   EnqueueMemFill(call, true, Find<&ExtensionFunctions::clEnqueueMemFillINTEL>);
 }
 
 }  // namespace
-
-void ExportUnifiedMemory(Exports& exports) {
-  exports.Set<HostMemAllocINTEL>("hostMemAllocINTEL");
-  exports.Set<SharedMemAllocINTEL>("sharedMemAllocINTEL");
-  exports.Set<DeviceMemAllocINTEL>("deviceMemAllocINTEL");
-  exports.Set<MemFreeINTEL>("memFreeINTEL");
-  exports.Set<GetMemAllocInfoINTEL>("getMemAllocInfoINTEL");
-  exports.Set<SetKernelArgMemPointerINTEL>("setKernelArgMemPointerINTEL");
-  exports.Set<EnqueueMemcpyINTEL>("enqueueMemcpyINTEL");
-  exports.Set<EnqueueMemFillINTEL>("enqueueMemFillINTEL");
-}
 
 }  // namespace clsort

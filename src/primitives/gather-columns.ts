@@ -9,7 +9,6 @@ import { buildForGroups } from './group.js';
 /** Columns per launch: the number of column parameters of the kernel. */
 const MAX_COLUMNS = 8;
 
-/** One column of a gather. */
 export interface GatherColumn {
   /** `length` elements. */
   readonly input: Buffer;

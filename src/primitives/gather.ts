@@ -13,7 +13,6 @@ const MAX_GATHERS = 8;
 /** Most work-items per launch, and upper bound of the lengths that the kernel supports. */
 const MAX_ITEMS = 2 ** 31;
 
-/** One gather. */
 export interface GatherWork {
   /** `length` elements. */
   readonly input: Buffer;

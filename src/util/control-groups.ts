@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A control group. */
 export interface ControlGroup {
   readonly version: 1 | 2;
   /** Returns the text of a file of the group; empty if there is none. */

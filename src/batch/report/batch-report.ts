@@ -38,7 +38,6 @@ const NATURAL_ORDER = new Intl.Collator('en', { numeric: true });
 export const byName = (rows: readonly ReportRow[]): ReportRow[] =>
   rows.toSorted((a, b) => NATURAL_ORDER.compare(a.name, b.name));
 
-/** Returns the headline of a report. */
 export function headline({ summary }: BatchReport): string {
   const { jobs, ok, done, failed, skipped, seconds, startSeconds } = summary;
   const parts = [

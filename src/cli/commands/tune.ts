@@ -46,7 +46,6 @@ import { grouped, secondsText, table } from '../table.js';
 /** Share of the time budget reserved for the crossovers. */
 const CROSSOVER_SHARE = 0.4;
 
-/** A case with the result of its search. */
 interface Row extends TuneCase, Omit<SearchResult, 'wrong'> {
   readonly wrong: number;
   /** Self-test failure that prevents a faster tuning from being stored. */

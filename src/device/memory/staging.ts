@@ -90,7 +90,6 @@ export interface ThreadSeconds {
   readonly device: number;
 }
 
-/** Result of a file transfer. */
 export interface FileTransferResult {
   /**
    * Bytes moved, from the first one on. Fewer than requested if the file ends early, something fails or the signal

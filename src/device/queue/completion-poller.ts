@@ -345,7 +345,6 @@ export class WaitCoalescer {
     for (let last = this.#last; last; last = this.#last) await last.catch(() => undefined);
   }
 
-  /** The last wait. */
   get #last(): Promise<void> | undefined {
     return this.#next?.wait ?? this.#current;
   }

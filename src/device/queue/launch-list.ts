@@ -9,7 +9,6 @@ export interface Scalar {
   readonly type: 'uint' | 'int' | 'float' | 'ulong' | 'long' | 'double';
   readonly value: number | bigint;
 }
-/** Bytes of local memory. */
 export interface LocalMemory {
   readonly localBytes: number;
 }

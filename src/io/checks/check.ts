@@ -24,7 +24,6 @@ export async function scanOrder<C extends { add(piece: Uint8Array): void }>(
   return check;
 }
 
-/** Adds pieces to a multiset. */
 export async function countPieces(pieces: Pieces, multiset: Multiset): Promise<void> {
   let added: Promise<void> | undefined;
   for await (const piece of pieces) {

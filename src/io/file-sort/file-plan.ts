@@ -50,7 +50,6 @@ export interface DeviceLimits {
   readonly minBytes: number;
 }
 
-/** Returns the plan. */
 export function planFile(facts: FileFacts): FilePlan {
   const { bytes, recordBytes, argsort, wideFrom, memory, resumes = false, device } = facts;
   const n = bytes === undefined ? undefined : bytes / recordBytes;

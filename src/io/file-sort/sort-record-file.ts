@@ -137,7 +137,6 @@ async function sortSource(work: RecordSort): Promise<FileReport> {
 /** Format of the counts when their file name implies none. */
 const AS_RECORDS = { model: { format: 'raw' }, text: {} } as const;
 
-/** Report of a sort as a whole. */
 type WholeReport = SortReport & Pick<FileReport, 'shape' | 'distinct' | 'readSeconds' | 'writeSeconds'>;
 
 /** Sorts all records in memory. */

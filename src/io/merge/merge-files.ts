@@ -43,7 +43,6 @@ export interface MergeJob
   readonly memory: number;
 }
 
-/** Report of a merge. */
 export interface MergeReport {
   /** Number of keys or records read. */
   readonly n: number;

@@ -138,7 +138,6 @@ export async function scanFiles(
 ): Promise<{
   readonly n: number;
   readonly dtype: Dtype;
-  /** Dtype of the results. */
   readonly result: Dtype;
   readonly formats: readonly [string, string];
 }> {

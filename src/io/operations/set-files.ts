@@ -44,7 +44,6 @@ export interface SetReport {
   readonly formats: readonly [from: string, to: string];
 }
 
-/** Bytes of a position. */
 const POSITION_BYTES = 4;
 
 /** Returns the memory in bytes for `n` keys of both files together. */

@@ -21,7 +21,6 @@ export interface RowOutput {
   write(rows: number, bytes: Uint8Array): Promise<void>;
 }
 
-/** Writes the rows of an output. */
 export interface RowWriter extends RowOutput {
   /** Writes what follows the rows. */
   end(): Promise<void>;

@@ -88,7 +88,6 @@ interface Limit {
 
 const NO_LIMIT: Limit = { high: 2 ** 32, low: 0 };
 
-/** Rows with their codes. */
 interface CodedRows extends RowBatch {
   readonly codes: Uint8Array;
 }

@@ -32,7 +32,6 @@ export const totalRows = (tables: readonly AnyTable[]): number | undefined =>
     0,
   );
 
-/** Returns the writer of a table. */
 export async function tableWriter(
   { text, target, fields, metadata }: TablePlan,
   { header, delimiter, out, verify = false }: Pick<TableJob, 'header' | 'delimiter' | 'out' | 'verify'>,

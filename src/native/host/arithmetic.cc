@@ -228,10 +228,8 @@ struct VerifyScanWork {
   }
 };
 
-}  // namespace
+const ExportedJobs<ReduceWork, ReduceRunsWork, ScanWork, VerifyScanWork> kJobs;
 
-void ExportHostArithmetic(Exports& exports) {
-  ExportJobs<ReduceWork, ReduceRunsWork, ScanWork, VerifyScanWork>(exports);
-}
+}  // namespace
 
 }  // namespace clsort

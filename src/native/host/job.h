@@ -73,9 +73,10 @@ class HostJob final : public PromiseJob {
   Work work_;
 };
 
+/** Exports a function for each kind of work. */
 template <typename... Works>
-void ExportJobs(Exports& exports) {
-  (exports.Set<HostJob<Works>::Start>(Works::kName), ...);
-}
+struct ExportedJobs {
+  const Export exports[sizeof...(Works)] = {{Works::kName, Export::Invoke<HostJob<Works>::Start>}...};
+};
 
 }  // namespace clsort::host

@@ -353,12 +353,11 @@ struct AppendCodesWork {
   }
 };
 
-}  // namespace
+const ExportedJobs<GatherWork, SelectWork, SelectRanksWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork,
+                   RunLengthsWork, SearchSortedWork, ContainsWork, ContainsByTableWork, SegmentIdsWork, MergeWork,
+                   CanonicalWork, AppendCodesWork>
+    kJobs;
 
-void ExportHostKernels(Exports& exports) {
-  ExportJobs<GatherWork, SelectWork, SelectRanksWork, CountDigitsWork, CountBinsWork, CompactWork, PlaceHeadsWork,
-             RunLengthsWork, SearchSortedWork, ContainsWork, ContainsByTableWork, SegmentIdsWork, MergeWork,
-             CanonicalWork, AppendCodesWork>(exports);
-}
+}  // namespace
 
 }  // namespace clsort

@@ -122,19 +122,15 @@ bool Sort::Run(host::Threads& threads) const {
 }
 
 /** Sorts on the calling thread, which suits small arrays: a change of threads takes longer than their sort. */
-NAN_METHOD(HostSort) {
-  Call call(info, "hostSort");
+CLSORT_EXPORT(hostSort, "hostSort") {
   Sort sort;
   if (!sort.Read(call)) return;
   host::PoolThreads threads(call.environment(), 1, nullptr);
   call.Check(sort.Run(threads) ? CL_SUCCESS : CL_OUT_OF_HOST_MEMORY);
 }
 
-}  // namespace
+const host::ExportedJobs<Sort> kJobs;
 
-void ExportHostSort(Exports& exports) {
-  host::ExportJobs<Sort>(exports);
-  exports.Set<HostSort>("hostSort");
-}
+}  // namespace
 
 }  // namespace clsort

@@ -56,8 +56,7 @@ constexpr size_t kFoundStrings = 64;
  * Arguments: threads, arrays of the bytes and offsets of batches, positions of strings, the at most 8 bytes of each
  * string that make a word, and the words.
  */
-NAN_METHOD(HostStringWords) {
-  Call call(info, "hostStringWords");
+CLSORT_EXPORT(hostStringWords, "hostStringWords") {
   const unsigned threads = call.Threads(0);
   const StringBatches strings(call, 1, 2);
   const auto positions = ReadSpan<const uint32_t>(call, call[3], 0);
@@ -90,8 +89,7 @@ NAN_METHOD(HostStringWords) {
  * memory, and bytes that end it. Copies strings until it has that many bytes. Returns the number of strings and writes
  * the number of bytes to the last argument, a 64-bit float.
  */
-NAN_METHOD(HostGatherStrings) {
-  Call call(info, "hostGatherStrings");
+CLSORT_EXPORT(hostGatherStrings, "hostGatherStrings") {
   const unsigned threads = call.Threads(0);
   const StringBatches strings(call, 1, 2);
   const auto positions = ReadSpan<const uint32_t>(call, call[3], 0);
@@ -124,10 +122,5 @@ NAN_METHOD(HostGatherStrings) {
 }
 
 }  // namespace
-
-void ExportHostTableStrings(Exports& exports) {
-  exports.Set<HostStringWords>("hostStringWords");
-  exports.Set<HostGatherStrings>("hostGatherStrings");
-}
 
 }  // namespace clsort

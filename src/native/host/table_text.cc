@@ -30,8 +30,7 @@ bool IsWithin(const SplitState& state, Text text, size_t rows, size_t fields) {
 }
 
 /** Arguments: threads, text, delimiter, first byte of comments or 256, width, state, and the arrays of the splitter. */
-NAN_METHOD(HostCsvSplit) {
-  Call call(info, "hostCsvSplit");
+CLSORT_EXPORT(hostCsvSplit, "hostCsvSplit") {
   const unsigned threads = call.Threads(0);
   const Text text = ReadText(call, call[1]), delimiter = ReadText(call, call[2]);
   const cl_uint comment = call.Uint(3);
@@ -59,8 +58,7 @@ NAN_METHOD(HostCsvSplit) {
  * Arguments: threads, text, starts and ends of records, ends of fields, first fields, column, bytes of the delimiter,
  * whether it is the only column, and the ranges and forms that are written.
  */
-NAN_METHOD(HostCsvColumn) {
-  Call call(info, "hostCsvColumn");
+CLSORT_EXPORT(hostCsvColumn, "hostCsvColumn") {
   const unsigned threads = call.Threads(0);
   const Text text = ReadText(call, call[1]);
   const auto begins = ReadSpan<const int32_t>(call, call[2], 0);
@@ -92,8 +90,7 @@ NAN_METHOD(HostCsvColumn) {
  * Arguments: threads, text, names, their ends and columns, whether lines are objects, state, and the arrays: starts, ends
  * and lines of rows, first values, and columns, starts and ends of values.
  */
-NAN_METHOD(HostJsonSplit) {
-  Call call(info, "hostJsonSplit");
+CLSORT_EXPORT(hostJsonSplit, "hostJsonSplit") {
   const unsigned threads = call.Threads(0);
   const Text text = ReadText(call, call[1]), names = ReadText(call, call[2]);
   const auto name_ends = ReadSpan<const int32_t>(call, call[3], 0);
@@ -124,8 +121,7 @@ NAN_METHOD(HostJsonSplit) {
  * Arguments: threads, text, first values of rows, columns, starts and ends of values, column, and the ranges and forms of
  * its values that are written, one for each row.
  */
-NAN_METHOD(HostJsonColumn) {
-  Call call(info, "hostJsonColumn");
+CLSORT_EXPORT(hostJsonColumn, "hostJsonColumn") {
   const unsigned threads = call.Threads(0);
   const Text text = ReadText(call, call[1]);
   const auto columns = ReadSpan<const int32_t>(call, call[3], 0);
@@ -164,8 +160,7 @@ NAN_METHOD(HostJsonColumn) {
  * Arguments: threads, values, number of values, whether quoted values are texts, flags that still matter, and five words
  * for the profile. Stops before the first value that is neither missing nor a number.
  */
-NAN_METHOD(HostNumberProfile) {
-  Call call(info, "hostNumberProfile");
+CLSORT_EXPORT(hostNumberProfile, "hostNumberProfile") {
   const unsigned threads = call.Threads(0);
   const size_t n = call.Size(5);
   const TextValues values = ReadValues(call, 1, n);
@@ -254,13 +249,13 @@ NAN_METHOD(HostKeyBytes) {
   for (size_t size : starts) total = counts ? total + size : size;
   call.Return(Nan::New(valid ? static_cast<double>(total) : -1));
 }
+const Export kHostKeyBytes("hostKeyBytes", Export::Invoke<HostKeyBytes>);
 
 /**
  * Arguments: threads, text, starts and ends of ranges, bytes that follow each range, sizes of the results, and their
  * memory.
  */
-NAN_METHOD(HostCopyRanges) {
-  Call call(info, "hostCopyRanges");
+CLSORT_EXPORT(hostCopyRanges, "hostCopyRanges") {
   const unsigned threads = call.Threads(0);
   const Text text = ReadText(call, call[1]);
   const auto begins = ReadSpan<const int32_t>(call, call[2], 0),
@@ -294,8 +289,7 @@ NAN_METHOD(HostCopyRanges) {
  * Arguments: threads, arrays of Snappy blocks and of the memory of their first bytes, and the numbers of bytes that the blocks
  * contain. Returns whether all blocks have these numbers of bytes and are valid as far as they are read.
  */
-NAN_METHOD(HostSnappy) {
-  Call call(info, "hostSnappy");
+CLSORT_EXPORT(hostSnappy, "hostSnappy") {
   const unsigned threads = call.Threads(0);
   const auto from = call.Elements(1), to = call.Elements(2);
   const auto sizes = ReadSpan<const uint32_t>(call, info[3], from.size());
@@ -317,16 +311,5 @@ NAN_METHOD(HostSnappy) {
 }
 
 }  // namespace
-
-void ExportHostTables(Exports& exports) {
-  exports.Set<HostCsvSplit>("hostCsvSplit");
-  exports.Set<HostCsvColumn>("hostCsvColumn");
-  exports.Set<HostJsonSplit>("hostJsonSplit");
-  exports.Set<HostJsonColumn>("hostJsonColumn");
-  exports.Set<HostNumberProfile>("hostNumberProfile");
-  exports.Set<HostKeyBytes>("hostKeyBytes");
-  exports.Set<HostCopyRanges>("hostCopyRanges");
-  exports.Set<HostSnappy>("hostSnappy");
-}
 
 }  // namespace clsort

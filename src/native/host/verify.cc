@@ -352,10 +352,8 @@ struct VerifyTopWork {
   }
 };
 
-}  // namespace
+const ExportedJobs<VerifyWork, VerifySelectionWork, VerifyDistinctWork, VerifyTopWork> kJobs;
 
-void ExportHostVerify(Exports& exports) {
-  ExportJobs<VerifyWork, VerifySelectionWork, VerifyDistinctWork, VerifyTopWork>(exports);
-}
+}  // namespace
 
 }  // namespace clsort

@@ -3,7 +3,6 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { Random } from '../../util/random.js';
 import type { Reference } from './reference.js';
 
-/** Input of a case. */
 export interface CaseInput {
   readonly dtype: Dtype;
   readonly n: number;

@@ -20,7 +20,6 @@ export const loadArrow = (): Promise<ArrowPackage> =>
     return { ...arrow, Footer };
   });
 
-/** The header of a record batch. */
 export type RecordHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.RecordBatch>['header']>;
 export type DictionaryHeader = ReturnType<Arrow.Message<Arrow.MessageHeader.DictionaryBatch>['header']>;
 

@@ -38,7 +38,6 @@ type ErrorClass = new (message: string, details?: ErrorDetails) => ClsortError;
 
 const ERRORS: readonly ErrorClass[] = [DtypeError, IoError, MemoryError, PackageError];
 
-/** Options of a ReaderProcess. */
 export interface ReaderProcessOptions {
   /** Display name of the file, for messages. */
   readonly name: string;

@@ -8,7 +8,6 @@ const MAX_LISTED_COLUMNS = 20;
 
 const TEXT_ADVICE = 'Pass the dtype if they are numbers';
 
-/** A column of a file. */
 export interface FileColumn {
   readonly name: string;
   /** Type name in the format: 'DECIMAL(18,3)', 'Utf8', … */

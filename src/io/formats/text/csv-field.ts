@@ -29,7 +29,6 @@ export function needsQuotes(text: Uint8Array, delimiter: Uint8Array): boolean {
   );
 }
 
-/** Returns a quoted field. */
 export function quoteField(text: Uint8Array): Uint8Array {
   let quotes = 0;
   for (const byte of text) if (byte === QUOTE) quotes++;

@@ -169,7 +169,6 @@ export const digitsOf = (n: ScannedNumber, bytes: Uint8Array): string =>
     .toString('latin1')
     .replace('.', '');
 
-/** Returns a scanned integer. */
 export function integerOf(n: ScannedNumber, bytes: Uint8Array): bigint {
   if (n.digits === 0) return 0n;
   if (n.exponent <= SAFE_DIGITS) {

@@ -6,7 +6,6 @@ import { type ArrowPackage, damagedFile, type FoundDictionary } from '../arrow-f
 import { ArrowBatch } from './arrow-cells.js';
 import { tableField } from './arrow-types.js';
 
-/** Dictionary values, with their number. */
 export type DictionaryValues = Cells & { readonly rows: number };
 
 interface Known {

@@ -58,7 +58,6 @@ function selectOf({ format, fields, layout }: WriteMessage): string {
   return `SELECT ${columns.join()} FROM incoming()`;
 }
 
-/** Returns the COPY options for a format. */
 function copyOptions({ format, header = true, delimiter, compression }: WriteMessage): string[] {
   // By default DuckDB writes to a temporary name and renames.
   const options = ['USE_TMP_FILE false', `FORMAT ${format === 'ndjson' ? 'json' : format}`];

@@ -186,7 +186,6 @@ export interface ColumnChunk {
   readonly depth: number;
 }
 
-/** A row group. */
 export interface RowGroup {
   readonly rows: number;
   /** Returns a leaf column, by its index among the leaves; undefined if it is in another file. */

@@ -24,7 +24,6 @@ export interface NumberedRecord extends TableRecord {
 
 type Records = Iterable<NumberedRecord> | AsyncIterable<NumberedRecord>;
 
-/** A search for the first rows. */
 export interface Search extends Pick<RowsMessage, 'keys' | 'trustsStatistics'> {
   readonly first: FirstRows;
   /** Whether rows with nulls have to be found as well. */
