@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Multiset } from '../io/checks/multiset.js';
 import { formatNamed } from '../io/formats/keys.js';
 import { RecordVerifier } from '../io/records/record-verifier.js';
-import { syncFolder } from '../io/streams/output.js';
+import { syncFolder } from '../io/streams/folder.js';
 import { PARTS_SCHEMA, type PartsManifest, readParts, writeParts } from '../io/streams/parts.js';
 import { ioError } from '../io/streams/raw.js';
 import { temporaryName } from '../io/streams/temporary-files.js';

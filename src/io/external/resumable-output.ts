@@ -5,7 +5,7 @@ import { constants } from 'node:fs';
 import { access, chmod, type FileHandle, open, realpath, rename, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFile, syncFileData } from '../../util/sync-file.js';
-import { syncFolder } from '../streams/output.js';
+import { syncFolder } from '../streams/folder.js';
 import { ioError, writeFully } from '../streams/raw.js';
 import { resolveTarget } from '../streams/resolve-target.js';
 

@@ -1,5 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { syncFile } from '../../util/sync-file.js';
 import { type FileCalls, threadedCalls } from './file-calls.js';
 import { ioError } from './raw.js';
 
@@ -44,4 +45,32 @@ export async function freeBytes(
   const disk = await files.statfs(folder).catch(() => undefined);
   if (!disk || disk.blocks === 0) return undefined; // the file system does not report its size
   return (process.getuid?.() === 0 ? disk.bfree : disk.bavail) * disk.bsize;
+}
+
+/** Syncs of folders that have not begun. */
+const waitingSyncs = new Map<string, Promise<void>>();
+const runningSyncs = new Map<string, Promise<void>>();
+
+/** Makes a rename durable, where the system can sync folders. Renames during one sync share the next. */
+export function syncFolder(path: string): Promise<void> {
+  const waiting = waitingSyncs.get(path);
+  if (waiting) return waiting;
+  const next = async (): Promise<void> => {
+    await runningSyncs.get(path);
+    waitingSyncs.delete(path);
+    const running = syncNow(path);
+    runningSyncs.set(path, running);
+    await running.finally(() => {
+      if (runningSyncs.get(path) === running) runningSyncs.delete(path);
+    });
+  };
+  const added = next();
+  waitingSyncs.set(path, added);
+  return added;
+}
+
+async function syncNow(path: string): Promise<void> {
+  const folder = await open(path, 'r').catch(() => undefined);
+  if (folder) await syncFile(folder).catch(() => undefined);
+  await folder?.close();
 }

@@ -8,7 +8,7 @@ import { AbortedError, IoError, UsageError } from '../../util/errors.js';
 import { syncFile } from '../../util/sync-file.js';
 import { type FileCalls, type OpenFile, threadedCalls } from './file-calls.js';
 import type { FileHash, FileHashes } from './file-hash.js';
-import { freeBytes } from './folder.js';
+import { freeBytes, syncFolder } from './folder.js';
 import { PIECE_BYTES } from './policy.js';
 import { assertNotAborted, ioError, isStdout, openFd, writeFully } from './raw.js';
 import { resolveTarget } from './resolve-target.js';
@@ -274,34 +274,6 @@ class AtomicOutput implements Output {
     this.#discardSignal.abort();
     this.#handle.close().catch(() => undefined);
   }
-}
-
-/** Syncs of folders that have not begun. */
-const waitingSyncs = new Map<string, Promise<void>>();
-const runningSyncs = new Map<string, Promise<void>>();
-
-/** Makes a rename durable, where the system can sync folders. Renames during one sync share the next. */
-export function syncFolder(path: string): Promise<void> {
-  const waiting = waitingSyncs.get(path);
-  if (waiting) return waiting;
-  const next = async (): Promise<void> => {
-    await runningSyncs.get(path);
-    waitingSyncs.delete(path);
-    const running = syncNow(path);
-    runningSyncs.set(path, running);
-    await running.finally(() => {
-      if (runningSyncs.get(path) === running) runningSyncs.delete(path);
-    });
-  };
-  const added = next();
-  waitingSyncs.set(path, added);
-  return added;
-}
-
-async function syncNow(path: string): Promise<void> {
-  const folder = await open(path, 'r').catch(() => undefined);
-  if (folder) await syncFile(folder).catch(() => undefined);
-  await folder?.close();
 }
 
 async function deviceOutput(path: string): Promise<Output> {

@@ -292,7 +292,7 @@ CLSORT_EXPORT(hostCopyRanges, "hostCopyRanges") {
 CLSORT_EXPORT(hostSnappy, "hostSnappy") {
   const unsigned threads = call.Threads(0);
   const auto from = call.Elements(1), to = call.Elements(2);
-  const auto sizes = ReadSpan<const uint32_t>(call, info[3], from.size());
+  const auto sizes = ReadSpan<const uint32_t>(call, call[3], from.size());
   if (!call.ok()) return;
   if (from.size() != to.size()) return (void)call.Fail(CL_INVALID_VALUE, "expected memory for each block");
   std::vector<Text> blocks;
