@@ -36,7 +36,7 @@ class LargeMemory {
 
   /** @return whether there was enough memory */
   bool Allocate(size_t bytes) {
-    const size_t alignment = bytes >= kHugePage ? kHugePage : kLine;
+    const size_t alignment = bytes > kHugePage ? kHugePage : kLine;
     if (bytes > SIZE_MAX - alignment) return false;
     data_ = std::aligned_alloc(alignment, CeilDivide(bytes, alignment) * alignment);
     if (!data_) return bytes == 0;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
 namespace clsort::host {
@@ -72,29 +73,25 @@ bool InsertionSort(Record* records, size_t n, CodeType<Record> mask, size_t move
   return true;
 }
 
-/** Facts about the order of records. */
-template <typename Code>
-struct OrderFacts {
-  /** Bits in which the codes differ. */
-  Code varying;
-  bool ascending;
-  /** Whether each code is below its predecessor, so that a reversal is stable. */
-  bool descending;
-};
-
+/** Returns whether records rise. The unrolled loop takes less time than vector code for all widths of keys together. */
 template <typename Record>
-OrderFacts<CodeType<Record>> Inspect(const Record* records, size_t n, CodeType<Record> mask) {
-  using Code = CodeType<Record>;
-  Code varying = 0, first = CodeOf(records[0]);
-  for (size_t i = 0; i < n; i++) varying |= static_cast<Code>(CodeOf(records[i]) ^ first);
-  OrderFacts<Code> facts{static_cast<Code>(varying & mask), true, true};
-  for (size_t i = 1; i < n && facts.ascending; i++) {
-    facts.ascending = (CodeOf(records[i - 1]) & mask) <= (CodeOf(records[i]) & mask);
+bool Rises(const Record* records, size_t n, CodeType<Record> mask) {
+#pragma GCC unroll 8
+  for (size_t i = 1; i < n; i++) {
+    if ((CodeOf(records[i - 1]) & mask) > (CodeOf(records[i]) & mask)) return false;
   }
-  for (size_t i = 1; i < n && facts.descending; i++) {
-    facts.descending = (CodeOf(records[i - 1]) & mask) > (CodeOf(records[i]) & mask);
+  return true;
+}
+
+/** Returns whether records fall so that a reversal is stable. `alone`: records of equal codes are equal. */
+template <typename Record>
+bool Falls(const Record* records, size_t n, CodeType<Record> mask, bool alone) {
+#pragma GCC unroll 8
+  for (size_t i = 1; i < n; i++) {
+    const auto before = CodeOf(records[i - 1]), after = CodeOf(records[i]);
+    if ((before & mask) <= (after & mask) && !(alone && before == after)) return false;
   }
-  return facts;
+  return true;
 }
 
 /** Whether the bits from `begin` on differ between all records of a sample. */
@@ -181,13 +178,15 @@ Record* SortPiece(Record* records, Record* scratch, size_t n, CodeType<Record> m
     InsertionSort(records, n, mask, SIZE_MAX);
     return records;
   }
-  auto facts = Inspect(records, n, mask);
-  if (facts.ascending) return records;
-  if (facts.descending) {
+  if (Rises(records, n, mask)) return records;
+  if (Falls(records, n, mask, std::is_integral_v<Record>)) {
     std::reverse(records, records + n);
     return records;
   }
-  unsigned begin = LowestBit(facts.varying), end = HighestBit(facts.varying) + 1;
+  CodeType<Record> varying = 0;
+  for (size_t i = 1; i < n; i++) varying |= static_cast<CodeType<Record>>(CodeOf(records[i]) ^ CodeOf(records[0]));
+  varying &= mask;
+  unsigned begin = LowestBit(varying), end = HighestBit(varying) + 1;
   unsigned wanted = HighestBit(n) + kSpareBits;
   unsigned widest = DigitBits(n), rounded = (wanted + widest - 1) / widest * widest;
   if (end - begin > rounded && SampleDiffers(records, n, mask, end - rounded)) {

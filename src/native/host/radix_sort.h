@@ -25,7 +25,10 @@ namespace clsort::host {
 template <typename Key, typename Payload>
 class RadixSort {
  public:
-  RadixSort(const SortArguments& arguments, Threads& threads) : elements_(arguments), threads_(threads) {}
+  RadixSort(const SortArguments& arguments, Threads& threads)
+      : elements_(arguments),
+        threads_(threads),
+        lists_(threads.count() > 2 ? Elements::kSharedPiece : Elements::kPiece) {}
 
   /**
    * @return whether there was enough memory; if not, results in the memory of the input are a permutation of it, and
@@ -36,7 +39,7 @@ class RadixSort {
     if constexpr (!kHasPayload && sizeof(Key) <= 2) {
       // Passes over 16 bits are faster than the counters while all keys fit the cache.
       if (!elements_.arguments.offsets && elements_.whole_codes() &&
-          (sizeof(Key) == 1 || elements_.arguments.n > kPiece)) {
+          (sizeof(Key) == 1 || elements_.arguments.n > Elements::kSharedPiece)) {
         return CountingSort(elements_.arguments.keys, elements_.arguments.n, elements_.codec,
                             elements_.arguments.sorted, threads_);
       }
@@ -65,7 +68,8 @@ class RadixSort {
   using Traits = typename Elements::Traits;
   using Record = typename Elements::Record;
   static constexpr bool kHasPayload = Elements::kHasPayload;
-  static constexpr size_t kPiece = Elements::kPiece;
+  /** Elements of small pieces and segments that a thread sorts at a time. */
+  static constexpr size_t kGroup = Elements::kSharedPiece / 4;
 
   /** Writes all elements in their present order, for which it needs no memory. */
   void FinishAll() const {
@@ -73,7 +77,7 @@ class RadixSort {
     for (const Range& range : lists_.pieces) elements_.Finish(range);
     if (!elements_.arguments.offsets) return;
     ForSegments(0, elements_.arguments.n, [&](const Range& range) {
-      if (range.n <= kPiece) elements_.Finish(range);
+      if (range.n <= lists_.max_piece) elements_.Finish(range);
     });
   }
 
@@ -150,12 +154,11 @@ class RadixSort {
   /** Adds the segments that do not fit the cache to the ranges to sort. */
   void AddLargeSegments() {
     ForSegments(0, elements_.arguments.n, [&](const Range& range) {
-      if (range.n > kPiece) lists_.large.push_back(range);
+      if (range.n > lists_.max_piece) lists_.large.push_back(range);
     });
   }
 
   void SortSmallSegments() {
-    constexpr size_t kGroup = kPiece / 4;
     ForEachWithWorkspace(
         threads_, *own_, CeilDivide(elements_.arguments.n, kGroup), [&](size_t g, Workspace& workspace) {
           Range rows[kRows];
@@ -165,7 +168,7 @@ class RadixSort {
             count = 0;
           };
           ForSegments(g * kGroup, (g + 1) * kGroup, [&](const Range& range) {
-            if (range.n > kPiece) return;
+            if (range.n > lists_.max_piece) return;
             const bool follows = count == 0 || (range.n == rows[0].n && range.first == rows[count - 1].end());
             if (!follows || range.n > kMaxRow) sort_each();
             rows[count++] = range;
@@ -193,7 +196,7 @@ class RadixSort {
     size_t keys = 0;
     for (size_t i = 0; i < lists_.pieces.size(); i++) {
       keys += lists_.pieces[i].n;
-      if (keys < kPiece / 4) continue;
+      if (keys < kGroup) continue;
       groups.push_back(i + 1);
       keys = 0;
     }

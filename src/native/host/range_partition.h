@@ -26,13 +26,17 @@ class RangeLists {
  public:
   using Range = typename Elements::Range;
 
-  /** Those that do not fit the cache, and those that do. */
+  explicit RangeLists(size_t max_piece) : max_piece(max_piece) {}
+
+  /** Maximum elements of a piece, which one thread sorts without a partition. */
+  const size_t max_piece;
+  /** Those that are larger, and the pieces. */
   std::vector<Range> large, pieces;
 
   /** Adds a range to those that are left to sort. */
   void Add(const Range& range) {
     std::lock_guard<std::mutex> lock(guard_);
-    if (range.n > Elements::kPiece) {
+    if (range.n > max_piece) {
       large.push_back(range);
     } else {
       pieces.push_back(range);
@@ -43,7 +47,7 @@ class RangeLists {
   bool AddSorted(Range range) {
     std::lock_guard<std::mutex> lock(guard_);
     for (size_t left = range.n; left > 0; left -= range.n, range.first += range.n) {
-      range.n = std::min(left, Elements::kPiece);
+      range.n = std::min(left, Elements::kSharedPiece);
       range.mask = 0;
       pieces.push_back(range);
     }
@@ -85,7 +89,7 @@ class RangePartition {
         return true;
       }
     }
-    const auto digit = BestDigit(sample, sample_size, range.mask, range.n, Elements::kPiece);
+    const auto digit = BestDigit(sample, sample_size, range.mask, range.n, lists_.max_piece);
     const size_t bins = digit.bins;
     std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
     std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
@@ -135,14 +139,8 @@ class RangePartition {
       for (size_t at = first; at + 1 < end && (rises || falls); at += kBlock - 1) {
         const size_t n = std::min(kBlock, end - at);
         const Key* codes = elements_.CodesAt(range.place, at, n, block);
-        bool up = true, down = true;
-        for (size_t i = 1; i < n; i++) {
-          const Key before = codes[i - 1] & range.mask, after = codes[i] & range.mask;
-          up &= before <= after;
-          down &= before > after || (!Elements::kHasPayload && codes[i - 1] == codes[i]);
-        }
-        if (!up) rises = false;
-        if (!down) falls = false;
+        if (rises && !Rises(codes, n, range.mask)) rises = false;
+        if (falls && !Falls(codes, n, range.mask, !Elements::kHasPayload)) falls = false;
       }
     });
     return {rises, falls};

@@ -62,8 +62,8 @@ class SortElements {
   using Traits = RecordOf<Key, Payload>;
   using Record = typename Traits::Type;
   static constexpr bool kHasPayload = !std::is_same_v<Payload, None>;
-  /** Elements that are sorted in cache. */
-  static constexpr size_t kPiece = kPieceBytes / sizeof(Record);
+  /** Maximum elements of a piece, and those where more than two threads share the sort: each of them gets pieces. */
+  static constexpr size_t kPiece = kPieceBytes / sizeof(Record), kSharedPiece = kPiece / 4;
 
   /** Where elements lie: as the caller's keys, or as codes in one of two places. */
   enum Place { kInput, kScratch, kOutput };

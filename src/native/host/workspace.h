@@ -13,8 +13,8 @@ namespace clsort::host {
 
 constexpr size_t kCacheLine = 64;
 
-/** Bytes of records that fit a core's cache twice. */
-constexpr size_t kPieceBytes = size_t{1} << 19;
+/** Bytes of the most records that one thread sorts by passes in less time than it partitions them. */
+constexpr size_t kPieceBytes = size_t{1} << 21;
 
 /** Maximum bins of a partition. */
 constexpr unsigned kMaxPartitionBits = 11;

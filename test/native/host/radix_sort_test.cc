@@ -188,7 +188,7 @@ class ChangingThreads final : public Threads {
 
 /** Changes keys after they were counted: the sanitizer finds elements that are written beyond the end. */
 void TestChangedKeys() {
-  constexpr size_t kKeys = 300001;
+  constexpr size_t kKeys = 600001;
   auto keys = MakeKeys<uint32_t>(kKeys, 0);
   const auto words = CodecWords<uint32_t>(false, false, ~0u);
   std::vector<uint32_t> sorted(kKeys);
@@ -226,8 +226,9 @@ int main() {
   TestKeys<uint64_t>(true);
   TestChangedKeys();
   for (unsigned threads : {1u, 3u}) {
-    TestExhaustedMemory<uint32_t>(1500001, threads);
-    TestExhaustedMemory<uint64_t>(500001, threads);
+    const size_t scale = threads > 2 ? 1 : 4;  // as the pieces that need no second partition
+    TestExhaustedMemory<uint32_t>(scale * 1500001, threads);
+    TestExhaustedMemory<uint64_t>(scale * 500001, threads);
   }
   std::printf("%d sorts passed\n", sorts);
 }

@@ -17,10 +17,22 @@ const ORDERS = [
   { descending: true, nan: 'first' },
 ] as const;
 
-/**
- * Sizes around the limits of insertion, of a piece that fits the cache (2^15, 2^16, 2^17 and more records), and of one
- * partition.
- */
+/** Calls `run` with a number of threads, which sorts read before they return a promise. */
+function withThreads<T>(count: number, run: () => T): T {
+  const before = process.env.CLSORT_THREADS;
+  process.env.CLSORT_THREADS = `${count}`;
+  try {
+    return run();
+  } finally {
+    if (before === undefined) delete process.env.CLSORT_THREADS;
+    else process.env.CLSORT_THREADS = before;
+  }
+}
+
+// More than two threads partition smaller arrays: those of 512 KiB of records, not of 2 MiB.
+process.env.CLSORT_THREADS = '4';
+
+/** Sizes around the limits of insertion, of a piece that is not partitioned, and of one partition. */
 const SIZES = [0, 1, 2, 48, 49, 257, 4097, 2 ** 16, 2 ** 16 + 1, 2 ** 17 + 1, 2 ** 19 + 3];
 
 const same = (a: ArrayBufferView | undefined, b: ArrayBufferView | undefined): boolean =>
@@ -213,13 +225,20 @@ test('an aborted sort rejects, and results in the memory of the input stay a per
 });
 
 test('slices in order that overlap are not taken for a sorted array', async (t) => {
-  const threads = process.env.CLSORT_THREADS;
-  process.env.CLSORT_THREADS = '4'; // slices of 2^15 keys
-  const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => (i % 2 ** 15) * 16 + (i >> 15));
-  const agreed = agree(keys, 'u32', {}, 'keys');
-  if (threads === undefined) delete process.env.CLSORT_THREADS;
-  else process.env.CLSORT_THREADS = threads;
-  t.true(await agreed);
+  const keys = Uint32Array.from({ length: 2 ** 19 }, (_, i) => (i % 2 ** 15) * 16 + (i >> 15)); // slices of 2^15
+  t.true(await agree(keys, 'u32', {}, 'keys'));
+});
+
+test('one and two threads sort 2 MiB of records without a partition', async (t) => {
+  for (const dtype of ['u16', 'u32', 'f64'] as const) {
+    for (const wanted of ['keys', 'positions', 8] as const) {
+      for (const n of [2 ** 17, 2 ** 17 + 1, 2 ** 18, 2 ** 18 + 1, 2 ** 19, 2 ** 19 + 1]) {
+        const keys = keysOf(dtype, 'uniform', n);
+        const agreed = withThreads(1 + (n % 2), () => agree(keys, dtype, {}, wanted));
+        t.true(await agreed, `${dtype} ${n} ${wanted} seed ${SEED}`);
+      }
+    }
+  }
 });
 
 test('reversed arrays of odd length', async (t) => {
