@@ -24,6 +24,7 @@
         'src/native/hash.cc',
         'src/native/host/arithmetic.cc',
         'src/native/host/kernels.cc',
+        'src/native/host/line_text.cc',
         'src/native/host/sort.cc',
         'src/native/host/table_strings.cc',
         'src/native/host/table_text.cc',

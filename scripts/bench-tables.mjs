@@ -4,7 +4,7 @@
 //
 //   node scripts/bench-tables.mjs [--task NAME] [--only PROGRAM] [--runs 3] [--large 5e7] [--folder DIR] [--python PROGRAM] [--json FILE]
 //
-// Tasks: csv, ndjson, join, top, top-rows, files, counts, large. --folder keeps the inputs, and the results for comparison, for the
+// Tasks: csv, ndjson, join, top, top-rows, files, counts, numbers, words, large. --folder keeps the inputs, and the results for comparison, for the
 // next call. --json replaces the rows of the tasks and programs measured, and keeps the others. A cold run starts after
 // the pages of the input were evicted; the others count as warm, and the median is reported. The peak memory is that of
 // the largest process of a command. clsort is the bundle that npm installs. Needs `npm run build`, GNU time, Debian's
@@ -49,6 +49,7 @@ if (!Number.isSafeInteger(large) || large < 1)
 
 const CSV_ROWS = 2e6;
 const JOIN_ROWS = 1e6;
+const LINES = 5e6;
 const PARQUET_ROWS = 1e7;
 const KEYS = 1e7;
 const FILES = 200;
@@ -97,20 +98,40 @@ function randomNumbers() {
   };
 }
 
-/** Writes rows of four columns. No two rows have the same `b`. */
-async function makeText(to, rows, { head, line }) {
-  const random = randomNumbers();
+/** Writes `count` lines after a head. */
+async function makeLines(to, count, line, head = '') {
   const file = await open(to, 'w');
   await file.write(head);
-  for (let done = 0, b = 0; done < rows; ) {
+  for (let done = 0; done < count; ) {
     const lines = [];
-    for (; lines.length < 50_000 && done < rows; done++) {
-      lines.push(line(random(1000), b, `${random(1e6)}.5`, `name${random(1e6)}`));
-      b = (b + STEP) % rows;
-    }
+    for (; lines.length < 50_000 && done < count; done++) lines.push(line());
     await file.write(lines.join(''));
   }
   await file.close();
+}
+
+/** Writes rows of four columns. No two rows have the same `b`. */
+function makeText(to, rows, { head, line }) {
+  const random = randomNumbers();
+  let b = 0;
+  const next = () => {
+    const text = line(random(1000), b, `${random(1e6)}.5`, `name${random(1e6)}`);
+    b = (b + STEP) % rows;
+    return text;
+  };
+  return makeLines(to, rows, next, head);
+}
+
+/** Writes doubles of all magnitudes with all of their digits. */
+function makeNumbers(to) {
+  const random = randomNumbers();
+  return makeLines(to, LINES, () => `${(random(2 ** 32) - 2 ** 31) / (1 + random(2 ** 32))}\n`);
+}
+
+/** Writes lines of a log: they begin with the same date. */
+function makeWords(to) {
+  const random = randomNumbers();
+  return makeLines(to, LINES, () => `2026-11-28 ${random(86_400)} name${random(1e6)}\n`);
 }
 
 const makeCsv = (to, rows) =>
@@ -300,6 +321,26 @@ const TASKS = {
         ),
     },
     digest: (out) => Buffer.concat([keysOf(out), keysOf(path('counts.npy'))]),
+  },
+  numbers: {
+    text: `${LINES} numbers, one a line`,
+    input: 'numbers.txt',
+    make: makeNumbers,
+    extension: 'txt',
+    programs: {
+      clsort: (out) => clsort('sort', '-g', path('numbers.txt'), '-o', out),
+      'GNU sort': (out) => gnuSort('-g', path('numbers.txt'), '-o', out),
+    },
+  },
+  words: {
+    text: `${LINES} lines of a log`,
+    input: 'words.txt',
+    make: makeWords,
+    extension: 'txt',
+    programs: {
+      clsort: (out) => clsort('sort', path('words.txt'), '-o', out),
+      'GNU sort': (out) => gnuSort(path('words.txt'), '-o', out),
+    },
   },
   large: {
     text: `CSV, ${large} rows by two columns`,

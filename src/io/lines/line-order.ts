@@ -101,6 +101,18 @@ export class LineOrder {
     this.#keys = options.keys.length === 0 ? [whole] : options.keys.map((text) => keyOf(text, options));
   }
 
+  /** How whole lines are compared; undefined for keys in lines and for what the addon does not compare. */
+  get comparison(): 'text' | 'n' | 'g' | undefined {
+    const { compare, keys, fold, dictionary, blanks } = this.#options;
+    if (compare === 'V' || compare === 'R' || keys.length > 0) return undefined;
+    return fold || dictionary || blanks[0] ? undefined : compare;
+  }
+
+  /** Whether lines with equal keys keep their order; otherwise all of their bytes are compared. */
+  get isStable(): boolean {
+    return this.#options.stable;
+  }
+
   /** Whether the first key is compared in reverse. */
   get isReverse(): boolean {
     return this.#keys[0]?.reverse === true;

@@ -62,11 +62,8 @@ function slowNumber(text: string, general: boolean, whole: boolean): number | un
   const [found] = (general ? GENERAL : FIXED).exec(text) ?? [];
   if (found === undefined || (whole && text.slice(found.length).trim() !== '')) return undefined;
   const [, sign = '', rest = ''] = /^([+-]?)(.*)$/.exec(found.toLowerCase()) ?? [];
-  const value = rest.startsWith('inf')
-    ? Number.POSITIVE_INFINITY
-    : rest === 'nan'
-      ? Number.NaN
-      : Number(rest);
+  if (rest === 'nan') return Number.NaN; // one pattern of bits for all of them
+  const value = rest.startsWith('inf') ? Number.POSITIVE_INFINITY : Number(rest);
   return (sign === '-' ? -value : value) + 0; // no negative zero
 }
 

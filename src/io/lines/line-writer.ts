@@ -2,7 +2,8 @@ import { copyBytes } from '../../util/copy-bytes.js';
 import type { Output } from '../streams/output.js';
 import type { Text } from './line-text.js';
 
-const OUTPUT_BYTES = 2 ** 22;
+/** Bytes of lines that are written at a time. */
+export const OUTPUT_BYTES = 2 ** 22;
 
 /** Collects lines and writes them in large pieces. */
 export class LineWriter {

@@ -1,183 +1,168 @@
 /** The lines of a part of the input, and their order. */
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { tableFunctions } from '../../sort/host/native-tables.js';
+import type { Output } from '../streams/output.js';
 import type { LineOrder } from './line-order.js';
 import { numberAt, type Text } from './line-text.js';
-import type { LineWriter } from './line-writer.js';
+import { LineWriter, OUTPUT_BYTES } from './line-writer.js';
 
-/** The lines of one part. */
+/** The lines of one part, each with its terminator. */
 export class Lines {
-  readonly #bytes: Buffer;
-  /** Begin and end of each line. */
-  readonly #spans: Uint32Array<ArrayBuffer>;
-  readonly count: number;
+  readonly bytes: Buffer;
+  /** Start of each line, and the end of the last one. */
+  readonly starts: Uint32Array;
+  readonly terminator: number;
 
+  /** @param bytes complete lines: each ends with the terminator */
   constructor(bytes: Buffer, terminator: number) {
-    let spans = new Uint32Array(2 ** 10);
-    let count = 0;
-    let begin = 0;
-    for (let i = 0; i < bytes.length; i++) {
-      if (bytes[i] !== terminator) continue;
-      if (2 * count === spans.length) {
-        const larger = new Uint32Array(2 * spans.length);
-        larger.set(spans);
-        spans = larger;
-      }
-      spans[2 * count] = begin;
-      spans[2 * count + 1] = i;
-      count++;
-      begin = i + 1;
-    }
-    this.#bytes = bytes;
-    this.#spans = spans.slice(0, 2 * count);
-    this.count = count;
+    this.bytes = bytes;
+    this.terminator = terminator;
+    this.starts = (tableFunctions()?.splitLines ?? splitLines)(bytes, terminator);
+  }
+
+  get count(): number {
+    return this.starts.length - 1;
   }
 
   at(i: number): Text {
     return {
-      bytes: this.#bytes,
-      begin: this.#spans[2 * i] as number,
-      end: this.#spans[2 * i + 1] as number,
+      bytes: this.bytes,
+      begin: this.starts[i] as number,
+      end: (this.starts[i + 1] as number) - 1,
     };
   }
 
   /** Returns the code of each line by an order. */
   codes(order: LineOrder): Float64Array {
     const codes = new Float64Array(this.count);
-    for (let i = 0; i < this.count; i++) codes[i] = order.codeOf(this.at(i));
+    const { comparison } = order;
+    const unread = (comparison && tableFunctions()?.lineCodes(this, comparison, codes)) ?? codes.keys();
+    for (const i of unread) codes[i] = order.codeOf(this.at(i));
     return codes;
   }
 
   /** Returns the number of each line; undefined when a line is no number. */
   numbers(): Float64Array | undefined {
     const numbers = new Float64Array(this.count);
-    const [bytes, spans] = [this.#bytes, this.#spans];
-    for (let i = 0; i < this.count; i++) {
-      const number =
-        shortDecimal(bytes, spans[2 * i] as number, spans[2 * i + 1] as number) ??
-        numberAt(this.at(i), true, true);
+    const native = tableFunctions();
+    const unread = native ? native.lineCodes(this, 'whole', numbers) : numbers.keys();
+    if (!unread) return undefined;
+    for (const i of unread) {
+      const number = numberAt(this.at(i), true, true);
       if (number === undefined) return undefined;
       numbers[i] = number;
     }
     return numbers;
   }
 
-  /** Sorts the lines by their codes. The codes and the positions of the lines are used up. */
-  async sorted(codes: Float64Array, order: LineOrder, sorter: SorterOperations): Promise<SortedLines> {
-    const descending = order.isReverse;
-    // Begins and ends travel with the codes: looking them up afterwards would miss the processor's cache.
-    const spans = new BigUint64Array(this.#spans.buffer);
+  /**
+   * Sorts the lines by their codes, which are used up.
+   *
+   * @param isUnique whether only the first one of lines with equal keys is kept
+   */
+  async sorted(
+    codes: Float64Array,
+    order: LineOrder,
+    isUnique: boolean,
+    sorter: SorterOperations,
+  ): Promise<SortedLines> {
+    const { isReverse: descending, comparison } = order;
     const nan = descending ? 'last' : 'first';
-    const { keys, values } = await sorter.sortPairs(codes, spans, { descending, nan });
-    return new SortedLines(
-      this.#bytes,
-      keys,
-      new Uint32Array(values.buffer, values.byteOffset, 2 * this.count),
-      order,
-    );
+    const all = new Uint32Array(codes.length);
+    for (let i = 0; i < all.length; i++) all[i] = i;
+    const { keys, values } = await sorter.sortPairs(codes, all, { descending, nan });
+    const native = comparison && tableFunctions();
+    const facts = { comparison, isReverse: order.isReverse, isStable: order.isStable, isUnique };
+    const positions = native
+      ? native.sortEqualLines(this, { ...facts, comparison }, keys, values)
+      : this.#sortEqual(keys, values, order, isUnique);
+    return new SortedLines(this, positions);
+  }
+
+  /** Does what `sortEqualLines` of the addon does. */
+  #sortEqual(codes: Float64Array, positions: Uint32Array, order: LineOrder, isUnique: boolean): Uint32Array {
+    let kept = 0;
+    for (let begin = 0, end: number; begin < codes.length; begin = end) {
+      end = endOfEqual(codes, begin);
+      const equal = positions.subarray(begin, end);
+      if (equal.length > 1) equal.sort((a, b) => order.compare(this.at(a), this.at(b)));
+      for (const i of equal) {
+        const last = isUnique && kept > 0 ? this.at(positions[kept - 1] as number) : undefined;
+        if (!last || order.compareKeys(last, this.at(i)) !== 0) positions[kept++] = i;
+      }
+    }
+    return positions.subarray(0, kept);
   }
 }
 
-/** Lines that are read ahead: they fit the first cache of a processor. */
-const TOUCHED = 128;
+/** Lines that are gathered at a time, at most. */
+const GATHERED_LINES = 2 ** 18;
 
-/** The lines of one part, by their codes; those with equal codes are compared when they are visited. */
+/** The lines of one part, in order. */
 class SortedLines {
-  readonly #bytes: Buffer;
-  readonly #codes: Float64Array;
-  readonly #spans: Uint32Array;
-  readonly #order: LineOrder;
-  #sum = 0;
+  readonly #lines: Lines;
+  readonly #positions: Uint32Array;
 
-  constructor(bytes: Buffer, codes: Float64Array, spans: Uint32Array, order: LineOrder) {
-    this.#bytes = bytes;
-    this.#codes = codes;
-    this.#spans = spans;
-    this.#order = order;
-  }
-
-  #at(i: number): Text {
-    return { bytes: this.#bytes, begin: this.#spans[2 * i] as number, end: this.#spans[2 * i + 1] as number };
+  constructor(lines: Lines, positions: Uint32Array) {
+    this.#lines = lines;
+    this.#positions = positions;
   }
 
   /** Yields the lines in order. */
   *[Symbol.iterator](): Generator<Text> {
-    for (let begin = 0; begin < this.#codes.length; ) {
-      const end = this.#endOfEqual(begin);
-      if (end === begin + 1) yield this.#at(begin);
-      else yield* this.#equal(begin, end);
-      begin = end;
+    for (const i of this.#positions) yield this.#lines.at(i);
+  }
+
+  /** Writes the lines in order. */
+  async write(out: Output): Promise<void> {
+    const native = tableFunctions();
+    if (!native) return this.#writeEach(out);
+    const { bytes, starts } = this.#lines;
+    const place = { maxStrings: GATHERED_LINES, full: OUTPUT_BYTES };
+    for (let from = 0; from < this.#positions.length; ) {
+      const to = Buffer.allocUnsafeSlow(OUTPUT_BYTES); // the output may still read the previous one
+      const found = native.gatherStrings(
+        [{ bytes, offsets: starts }],
+        this.#positions,
+        { ...place, from },
+        to,
+      );
+      if (found.strings > 0) {
+        await out.write(to.subarray(0, found.bytes));
+        from += found.strings;
+      } else {
+        const i = this.#positions[from++] as number; // a line that is larger
+        await out.write(bytes.subarray(starts[i], starts[i + 1]));
+      }
     }
   }
 
-  /** Writes the lines in order, without an object for each. */
-  async write(writer: LineWriter): Promise<void> {
-    const [bytes, spans, codes] = [this.#bytes, this.#spans, this.#codes];
-    let touched = 0;
-    for (let begin = 0; begin < codes.length; ) {
-      if (begin >= touched) touched = this.#touch(begin);
-      // Mostly a code differs from the next one. NaN never equals itself, so it is looked at more closely.
-      const code = codes[begin] as number;
-      if (code < (codes[begin + 1] as number) || code > (codes[begin + 1] as number)) {
-        const isCopied = writer.copy(bytes, spans[2 * begin] as number, spans[2 * begin + 1] as number);
-        if (!isCopied) await writer.add(this.#at(begin));
-        begin++;
-        continue;
-      }
-      const end = this.#endOfEqual(begin);
-      for (const line of this.#equal(begin, end)) await writer.add(line);
-      begin = end;
+  async #writeEach(out: Output): Promise<void> {
+    const writer = new LineWriter(out, this.#lines.terminator);
+    // An await for each line would take longer than the rest.
+    for (const line of this) {
+      const full = writer.add(line);
+      if (full) await full;
     }
     await writer.flush();
   }
-
-  /**
-   * Reads a byte of each of the next lines: the processor fetches them at the same time, and later copies them without
-   * waiting for memory.
-   *
-   * @returns the position after these lines
-   */
-  #touch(begin: number): number {
-    const [bytes, spans] = [this.#bytes, this.#spans];
-    const end = Math.min(begin + TOUCHED, this.#codes.length);
-    let sum = 0;
-    for (let i = begin; i < end; i++) sum += bytes[spans[2 * i] as number] as number;
-    this.#sum = (this.#sum + sum) & 0xff; // the reads must not be optimised away
-    return end;
-  }
-
-  #endOfEqual(begin: number): number {
-    const codes = this.#codes;
-    const code = codes[begin] as number;
-    let end = begin + 1;
-    // NaN is no number in either order.
-    while (end < codes.length && (codes[end] === code || (Number.isNaN(code) && Number.isNaN(codes[end]))))
-      end++;
-    return end;
-  }
-
-  #equal(begin: number, end: number): Text[] {
-    const lines = Array.from({ length: end - begin }, (_, i) => this.#at(begin + i));
-    return lines.sort((a, b) => this.#order.compare(a, b));
-  }
 }
 
-/** Parses a decimal of up to 15 digits and nothing else; undefined for everything else. */
-function shortDecimal(bytes: Uint8Array, begin: number, end: number): number | undefined {
-  const isNegative = bytes[begin] === 0x2d;
-  let mantissa = 0;
-  let digits = 0;
-  let point = end;
-  for (let at = isNegative ? begin + 1 : begin; at < end; at++) {
-    const digit = (bytes[at] as number) - 0x30;
-    if (digit >= 0 && digit <= 9) {
-      mantissa = mantissa * 10 + digit;
-      digits++;
-    } else if (digit === -2 && point === end) point = at;
-    else return undefined;
-  }
-  if (digits === 0 || digits > 15 || mantissa === 0) return undefined;
-  const value = point === end ? mantissa : mantissa / (POWERS[end - point - 1] as number);
-  return isNegative ? -value : value;
+/** Returns the end of the codes that equal the one at `begin`. */
+function endOfEqual(codes: Float64Array, begin: number): number {
+  const code = codes[begin] as number;
+  let end = begin + 1;
+  // NaN is no number in either order.
+  while (end < codes.length && (codes[end] === code || (Number.isNaN(code) && Number.isNaN(codes[end]))))
+    end++;
+  return end;
 }
 
-const POWERS = Array.from({ length: 16 }, (_, i) => 10 ** i);
+/** Does what `splitLines` of the addon does. */
+function splitLines(bytes: Buffer, terminator: number): Uint32Array {
+  let count = 0;
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] === terminator) count++;
+  const starts = new Uint32Array(count + 1);
+  for (let i = 0, line = 0; i < bytes.length; i++) if (bytes[i] === terminator) starts[++line] = i + 1;
+  return starts;
+}

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SorterOperations } from '../../sort/api/sorter-operations.js';
+import { loadTableFunctions } from '../../sort/host/native-tables.js';
 import { MemoryError } from '../../util/errors.js';
 import { nameFacts } from '../formats/file-name.js';
 import { decompressedSource } from '../streams/compression.js';
@@ -139,26 +140,18 @@ interface Part {
   readonly codes: Float64Array;
 }
 
+/** Writes merged lines. */
 async function writeLines(
-  lines: Iterable<Text> | AsyncIterable<Text>,
+  lines: AsyncIterable<Text>,
   { order, unique, terminator }: Pick<LineJob, 'order' | 'unique' | 'terminator'>,
   out: Output,
 ): Promise<void> {
   const writer = new LineWriter(out, terminator);
   let last: Text | undefined;
-  const add = (line: Text): Promise<void> | undefined => {
-    if (unique && last && order.compareKeys(last, line) === 0) return undefined;
+  for await (const line of lines) {
+    if (unique && last && order.compareKeys(last, line) === 0) continue;
     last = line;
-    return writer.add(line);
-  };
-  // An await for each line would take longer than the rest.
-  if (Symbol.iterator in lines) {
-    for (const line of lines) {
-      const full = add(line);
-      if (full) await full;
-    }
-  } else {
-    for await (const line of lines) await add(line);
+    await writer.add(line);
   }
   await writer.flush();
 }
@@ -171,6 +164,7 @@ async function writeLines(
  * @throws IoError when reading or writing fails
  */
 export async function sortLines(job: LineJob, sorter: SorterOperations, context: LineContext): Promise<void> {
+  await loadTableFunctions();
   const maxBytes = Math.min(MAX_PART_BYTES, Math.max(2 ** 16, Math.floor(job.memory / MEMORY_FACTOR)));
   const runs: string[] = [];
   let { order } = job;
@@ -185,12 +179,10 @@ export async function sortLines(job: LineJob, sorter: SorterOperations, context:
     }
     await withOutput(job.out, context, async (out) => {
       if (!part) return out.write(new Uint8Array(0));
-      const last = await part.lines.sorted(part.codes, order, sorter);
-      if (runs.length === 0 && !job.unique) return last.write(new LineWriter(out, job.terminator));
-      const runsOf = runs.map((run) => linesOf([run], job, context));
-      const inputs = [...runsOf, last[Symbol.iterator]()];
-      const all = runs.length === 0 ? last : merged(await headsOf(inputs), order);
-      return writeLines(all, { ...job, order }, out);
+      const last = await part.lines.sorted(part.codes, order, job.unique, sorter);
+      if (runs.length === 0) return last.write(out);
+      const inputs = [...runs.map((run) => linesOf([run], job, context)), last[Symbol.iterator]()];
+      return writeLines(merged(await headsOf(inputs), order), { ...job, order }, out);
     });
   } finally {
     for (const run of runs) await rm(run, { force: true });
@@ -204,9 +196,10 @@ export async function sortLines(job: LineJob, sorter: SorterOperations, context:
     } catch (error) {
       throw ioError('write', path, error);
     }
-    await withOutput(path, context, (out) =>
-      part.lines.sorted(part.codes, order, sorter).then((lines) => writeLines(lines, { ...job, order }, out)),
-    );
+    await withOutput(path, context, async (out) => {
+      const lines = await part.lines.sorted(part.codes, order, job.unique, sorter);
+      await lines.write(out);
+    });
     return path;
   }
 }

@@ -50,7 +50,7 @@ constexpr size_t kTextForTwo = size_t{1} << 18;
 template <typename Arrays, typename Split>
 void SplitInTwo(Environment& environment, unsigned threads, Text text, const Arrays& to, SplitState* state,
                 const Split& split) {
-  const auto at = static_cast<size_t>(state->at), rows = static_cast<size_t>(state->rows);
+  const auto at = static_cast<size_t>(state->at);
   const char* const half = text.begin + at + (text.size() - at) / 2;
   const auto* const found = static_cast<const char*>(std::memchr(half, '\n', static_cast<size_t>(text.end - half)));
   const Arrays lower = to.Lower(), upper = to.Upper();

@@ -78,11 +78,6 @@ class JsonScanner {
  private:
   static constexpr int kMaxDepth = 1000;
 
-  static bool IsHexDigit(char byte) {
-    const char lower = static_cast<char>(byte | 0x20);
-    return IsDigit(byte) || (lower >= 'a' && lower <= 'f');
-  }
-
   /** Skips at least one digit. */
   const char* Digits(const char* at) const {
     if (at >= end_ || !IsDigit(*at)) return nullptr;

@@ -1,5 +1,11 @@
 #pragma once
 
+#include <locale.h>
+#include <stdlib.h>
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -35,6 +41,7 @@ constexpr int64_t kSafeDigits = 15;
 constexpr int64_t kMaxExponent = int64_t{1} << 30;
 
 inline bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
+inline bool IsHexDigit(char byte) { return IsDigit(byte) || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f'); }
 inline bool IsBlank(char byte) { return byte == ' ' || byte == '\t'; }
 
 inline bool IsWord(Text text, const char* word) {
@@ -138,6 +145,46 @@ constexpr double kPowers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e
                               1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 constexpr int64_t kMaxPower = 22;
 
+/**
+ * Parses the nearest float or double of the decimal that a text starts with, which has no sign.
+ *
+ * @param exponent whether an exponent belongs to it
+ * @return its end; null if it is out of range, or JavaScript has to parse it
+ */
+template <typename Float>
+const char* ReadDecimal(Text text, bool exponent, Float* value) {
+#ifdef __cpp_lib_to_chars
+  const auto format = exponent ? std::chars_format::general : std::chars_format::fixed;
+  const auto [end, error] = std::from_chars(text.begin, text.end, *value, format);
+  return error == std::errc() ? end : nullptr;
+#else
+  // The library of GCC 10 lacks this function. strtod requires a terminated text.
+  constexpr size_t kMaxSize = 64;
+  char copy[kMaxSize];
+  size_t size = 0;
+  const auto is_part = [&](size_t i) {
+    const char byte = text.begin[i];
+    if (IsDigit(byte) || byte == '.') return true;
+    const char lower = byte | 0x20, before = i > 0 ? text.begin[i - 1] | 0x20 : '\0';
+    return exponent && (lower == 'e' || ((byte == '+' || byte == '-') && before == 'e'));
+  };
+  for (; size < text.size() && is_part(size); size++) {
+    if (size + 1 == kMaxSize) return nullptr;
+    copy[size] = text.begin[size];
+  }
+  copy[size] = '\0';
+  static const locale_t kLocale = newlocale(LC_ALL_MASK, "C", nullptr);
+  char* end = nullptr;
+  if constexpr (sizeof(Float) == sizeof(double)) {
+    *value = strtod_l(copy, &end, kLocale);
+  } else {
+    *value = strtof_l(copy, &end, kLocale);
+  }
+  const bool is_zero = *value == 0 && std::any_of(copy, end, [](char c) { return c >= '1' && c <= '9'; });
+  return end == copy || is_zero || std::isinf(*value) ? nullptr : text.begin + (end - copy);
+#endif
+}
+
 /** Parses the nearest float or double. @return whether it is finite, or the text is a special number */
 template <typename Float>
 bool ReadFloat(const NumberText& n, Float* value) {
@@ -154,14 +201,9 @@ bool ReadFloat(const NumberText& n, Float* value) {
       return true;
     }
   }
-#ifdef __cpp_lib_to_chars
-  *value = 0;
-  const auto [end, error] = std::from_chars(n.number.begin, n.number.end, *value);
+  if (ReadDecimal(n.number, true, value) != n.number.end) return false;
   *value *= sign;
-  return error == std::errc() && end == n.number.end && std::isfinite(*value);
-#else
-  return false;  // JavaScript parses it
-#endif
+  return std::isfinite(*value);
 }
 
 /** Reads the magnitude of a whole number of at most 20 digits. @return whether it fits */

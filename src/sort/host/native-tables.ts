@@ -1,18 +1,23 @@
 import { nativeModule } from './native-module.js';
 
-/** The functions of the addon for tables. */
-export type TableFunctions = typeof import('../../native-host/table-functions.js');
+/** The functions of the addon for tables and lines of text. */
+export type TableFunctions = typeof import('../../native-host/table-functions.js') &
+  typeof import('../../native-host/line-functions.js');
 
 let functions: TableFunctions | undefined;
 
 /**
- * Loads the functions of the addon for tables. Without an addon, or if `CLSORT_HOST_ENGINE` is `javascript`, JavaScript
- * reads tables.
+ * Loads the functions of the addon for tables and lines of text. Without an addon, or if `CLSORT_HOST_ENGINE` is
+ * `javascript`, JavaScript reads them.
  */
 export async function loadTableFunctions(): Promise<void> {
   if (functions || (await nativeModule()).nativeProblem()) return;
-  functions = await import('../../native-host/table-functions.js');
+  const [tables, lines] = await Promise.all([
+    import('../../native-host/table-functions.js'),
+    import('../../native-host/line-functions.js'),
+  ]);
+  functions = { ...tables, ...lines };
 }
 
-/** Returns the functions of the addon for tables, if they are loaded. */
+/** Returns these functions, if they are loaded. */
 export const tableFunctions = (): TableFunctions | undefined => functions;
