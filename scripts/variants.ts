@@ -23,9 +23,9 @@ import { buildJoin } from '../src/primitives/join.js';
 import { KINDS, REDUCE_OPS, SCAN_OPS } from '../src/primitives/possible.js';
 import { buildScan } from '../src/primitives/prefix-scan.js';
 import { defaultPrimitiveTuning } from '../src/primitives/primitive-program.js';
+import { SELECT_BITS } from '../src/primitives/rank-select.js';
 import { buildReduceOnce } from '../src/primitives/reduce.js';
 import { buildReduceRuns } from '../src/primitives/reduce-runs.js';
-import { SELECT_BITS } from '../src/sort/backend/device-column-kernels.js';
 import { Checksums } from '../src/sort/verification/checksum.js';
 import { GroupSums } from '../src/sort/verification/group-sums.js';
 import { Verifier } from '../src/sort/verification/verify.js';
@@ -71,6 +71,7 @@ const FOR_KEYS: readonly (readonly [
     { SELECT_BITS },
   ],
   ['top_few.cl', ['few_pass', 'few_rank'], { SELECT_BITS }],
+  ['rank_select.cl', ['rank_pass'], { SELECT_BITS }],
   ['search_sorted.cl', ['search_sorted', 'contains']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],
 ];

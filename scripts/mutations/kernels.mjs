@@ -1009,6 +1009,20 @@ export const KERNELS = [
     tests: [tests('sort/operations/top-few')],
   },
   {
+    name: 'keys by rank: the keys before a digit count again',
+    file: 'cl/rank_select.cl',
+    find: 'state.rank -= found_bin[1];',
+    replace: '',
+    tests: [tests('primitives/rank-select')],
+  },
+  {
+    name: 'keys by rank: a list is read from the wrong half',
+    file: 'cl/rank_select.cl',
+    find: '(state.source - 1) * capacity',
+    replace: '(2 - state.source) * capacity',
+    tests: [tests('primitives/rank-select')],
+  },
+  {
     name: 'top-k of segments: one key equal to the threshold too many',
     file: 'cl/select_segments.cl',
     find: '(mine[i] && equal_before < missing)',

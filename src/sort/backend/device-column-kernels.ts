@@ -14,6 +14,7 @@ import { buildForGroups, gridStrideGroups } from '../../primitives/group.js';
 import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import { PrefixScan } from '../../primitives/prefix-scan.js';
 import type { PrimitiveTuning } from '../../primitives/primitive-program.js';
+import { digitsOf, SELECT_BITS } from '../../primitives/rank-select.js';
 import { enqueueReduce } from '../../primitives/reduce.js';
 import { enqueueTopShort } from '../../primitives/top-short.js';
 import { UnsupportedError } from '../../util/errors.js';
@@ -32,24 +33,17 @@ import {
 } from './policy.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
-/** Digit size of the radix select in bits; each digit takes one pass over the keys. */
-export const SELECT_BITS = 11;
-
 /** Bytes of the record that cl/top_few.cl keeps for each pass. */
 const STATE_BYTES = 64;
 
 /** Work-items that rank one of the first keys, as in cl/top_few.cl; fewer in a smaller group. */
 const RANKERS = 16;
 
-/** Returns the digits of a number of `width` bits from the top; `at` is the lowest bit, counted from `from`. */
-function digitsOf(width: number, from: number): { readonly at: number; readonly bits: number }[] {
-  const digits: { readonly at: number; readonly bits: number }[] = [];
-  for (let end = width; end > 0; end -= SELECT_BITS) {
-    const shift = Math.max(0, end - SELECT_BITS);
-    digits.push({ at: from + shift, bits: end - shift });
-  }
-  return digits;
-}
+/** Returns the limits of a radix select that lists candidates among n keys. */
+export const selectionLimits = ({ capabilities }: Device, n: number) => ({
+  capacity: Math.max(MIN_CANDIDATES, Math.ceil(n * CANDIDATES_SHARE)),
+  groups: capabilities.computeUnits * SELECTING_GROUPS_PER_UNIT,
+});
 
 const NO_OVERRIDES: Partial<PrimitiveTuning> = {};
 
@@ -226,7 +220,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
       { groupSize: SELECTING_GROUP },
     );
     const digits = [...digitsOf(info.width, 32), ...digitsOf(Math.ceil(Math.log2(n)), 0), { at: 0, bits: 0 }];
-    const capacity = Math.max(MIN_CANDIDATES, Math.ceil(n * CANDIDATES_SHARE));
+    const { capacity, groups: maxGroups } = selectionLimits(this.device, n);
     const countBytes = 4 * ((1 << SELECT_BITS) + 1) * digits.length;
     const sizes = [digits.length * STATE_BYTES, countBytes, 2 * capacity * info.bytes, 2 * capacity * 4];
     await this.#withScratch(sizes, async ([states, counts, listKeys, listPositions]) => {
@@ -234,10 +228,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
         throw new UnsupportedError('cannot select keys: scratch memory is missing');
       const code = codecArgument(codec);
       queue.fill(counts, 0, { bytes: countBytes });
-      const groups = Math.min(
-        gridStrideGroups(this.device, n, local),
-        capabilities.computeUnits * SELECTING_GROUPS_PER_UNIT,
-      );
+      const groups = Math.min(gridStrideGroups(this.device, n, local), maxGroups);
       let before = 32 + info.width;
       for (const [pass, { at, bits }] of digits.entries()) {
         const where = [bufferOf(keys), states, counts, listKeys, listPositions];

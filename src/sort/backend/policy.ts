@@ -30,12 +30,12 @@ export const SELECTING_GROUP = 256;
 export const SELECTING_GROUPS_PER_UNIT = 4;
 
 /**
- * Whether `nth` and `quantile` select keys by digits; otherwise they sort all keys, which takes a GPU less
- * time. scripts/results/NOTES.md, "Keys by rank".
+ * Whether `nth`, `quantile` and `argpartition` select keys by digits; otherwise they sort all keys.
+ * scripts/results/NOTES.md, "Keys by rank".
  */
 export const SELECTS_RANKS = policy(
   'rankSelection',
-  { javascript: true, addon: true, cpu: true, gpu: false },
+  { javascript: true, addon: true, cpu: true, gpu: true },
   { javascript: false, addon: false, cpu: false, gpu: false },
 );
 

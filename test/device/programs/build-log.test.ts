@@ -18,6 +18,8 @@ const OWN_REMARKS = /Ignoring the following link options:[^\n]*|Parsing SPIR-V f
 const BUILD = `
 import { Device } from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/device/device.js')))};
 import { Sorter } from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/sort/api/sorter.js')))};
+import { keyCodec } from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/keys/key-codec.js')))};
+import { enqueueRankSelect } from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/primitives/rank-select.js')))};
 import { ALGORITHMS } from ${JSON.stringify(pathToFileURL(join(packageRoot, 'dist/src/algorithms/registry.js')))};
 
 const files = new Set();
@@ -37,6 +39,7 @@ for (const factory of ALGORITHMS) {
     if (factory.available(device, shape) === true) await factory.create(device, shape);
   }
 }
+await enqueueRankSelect(device, { n: 0, codec: keyCodec('f32'), ranks: [], capacity: 1, groups: 1 }); // compiles
 await device.close();
 const sorter = await Sorter.open({ device: spec });
 const keys = Float32Array.from({ length: 5000 }, (_, i) => (i * 7919) % 5000);
@@ -77,6 +80,7 @@ for (const name of deviceNames()) {
         'single_workgroup_radix.cl',
         'serial_radix.cl',
         'verify.cl',
+        'rank_select.cl',
         'top_few.cl',
         'top_k.cl',
         name === 'rusticl' ? 'reduce_runs.cl' : 'reduce_once.cl', // its driver ends long loops

@@ -110,12 +110,12 @@ async function enqueueArgpartition(
     const bits = [0, 32 - Math.clz32(pivotCount)] as const;
     return { keys: parts, settings: { bits }, moved: to.place };
   };
-  const found = await keysAtRanks(call, keys, ranks, (none) => {
-    const noKeys = none(keys.dtype);
-    return [
-      kernels.run(SEARCH_SORTED, noKeys, noKeys, search, none('u32')),
-      call.canSort(sortOf(2 * ranks.length)),
-    ];
+  const found = await keysAtRanks(call, keys, ranks, {
+    sort: sortOf(2 * ranks.length),
+    steps: (none) => {
+      const noKeys = none(keys.dtype);
+      return [kernels.run(SEARCH_SORTED, noKeys, noKeys, search, none('u32'))];
+    },
   });
   const pivots = pivotsOf(keys, found, call.settings.nan);
   await kernels.run(SEARCH_SORTED, await call.bindInput(pivots), input, search, parts);

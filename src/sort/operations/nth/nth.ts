@@ -32,9 +32,8 @@ export interface Nth {
   /**
    * Returns the key that is at position `k` of the ascending order.
    *
-   * A selection by digits reads the keys about twice for each position. For more than eight positions, with `verify`,
-   * and on a GPU, where that takes less time, all keys are sorted instead. The order is
-   * that of `sort`.
+   * A selection by digits reads the keys about twice for each position. For more than eight positions, and with `verify`,
+   * all keys are sorted instead. The order is that of `sort`.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
    * @param k position, from 0; or several positions

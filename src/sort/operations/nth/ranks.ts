@@ -5,10 +5,10 @@ import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Call, LaterSteps, Sort } from '../../calls/call.js';
 import type { Steps } from '../../host/steps.js';
 import { type Column, column, wordsOf } from '../../model/column.js';
-import type { SortSettings } from '../../model/options.js';
 import { HISTOGRAM } from '../histogram/histogram.js';
 import { MAX_RANKS, MAX_UNSELECTED, RANK_DIGIT_BITS } from '../policy.js';
 import { COMPACT } from '../select/selection.js';
+import type { Ranks } from './device.js';
 
 /** The order of the codes: ascending, NaN last. */
 const BY_CODE = { descending: false, nan: 'last' } as const;
@@ -31,13 +31,13 @@ export function columnOfBits(
   return made;
 }
 
-interface Ranks extends Pick<SortSettings, 'nan'> {
-  /** Ascending, each below the number of keys. */
-  readonly ranks: readonly number[];
-}
-
-/** Finds the bits of the keys at ranks as a search does, see src/native/host/rank_select.h. Without the addon, it does nothing. */
-const SELECT_RANKS = columnKernel<[keys: Column, which: Ranks], readonly bigint[] | undefined>({
+/**
+ * Finds the bits of the keys at ranks as a search does, see src/native/host/rank_select.h and cl/rank_select.cl. Without
+ * the addon, and on devices that are CPUs, it does nothing.
+ *
+ * @returns a function that returns them after the next wait
+ */
+const SELECT_RANKS = columnKernel<[keys: Column, which: Ranks], (() => readonly bigint[]) | undefined>({
   *host(): Steps<undefined> {
     yield;
   },
@@ -47,11 +47,17 @@ const SELECT_RANKS = columnKernel<[keys: Column, which: Ranks], readonly bigint[
       const codec = keyCodec(keys.dtype, { nan });
       const codes = BigUint64Array.from(ranks, BigInt);
       await onThreads('hostSelectRanksAsync', keys.n, ...encodedKeysOf(keys, codec), codes);
-      return Array.from(codes, (code) => decode(codec, code));
+      return () => Array.from(codes, (code) => decode(codec, code));
     },
   },
-  load: async () => () => undefined,
+  load: async () => (await import('./device.js')).selectRanksOnDevice,
 });
+
+/** What a call does with keys at ranks: a sort, and other steps. */
+interface Next {
+  readonly sort: Sort;
+  readonly steps: LaterSteps;
+}
 
 /**
  * Finds the keys that a sort would put at some ranks, and waits for them.
@@ -64,14 +70,14 @@ const SELECT_RANKS = columnKernel<[keys: Column, which: Ranks], readonly bigint[
  * Where a sort takes less time, with `verify`, or for many ranks, all keys are sorted instead.
  *
  * @param ranks positions in the order of the call's `nan`, each below the number of keys
- * @param later what the call does next
+ * @param next what the call does next: the programs of the first call are compiled at once
  * @returns the bits of the key at each rank
  */
 export async function keysAtRanks(
   call: Call,
   keys: Column,
   ranks: readonly number[],
-  later: LaterSteps = () => [],
+  next?: Next,
 ): Promise<bigint[]> {
   if (ranks.length === 0) return [];
   const codec = keyCodec(keys.dtype);
@@ -79,15 +85,26 @@ export async function keysAtRanks(
   const { kernels } = call.columns;
   const ascending = [...new Set(ranks)].sort((a, b) => a - b);
   if (kernels.selectsRanks && !call.settings.verify && ascending.length <= MAX_RANKS) {
-    const bits = await kernels.run(SELECT_RANKS, input, { nan: call.settings.nan, ranks: ascending });
-    if (bits) return ranks.map((rank) => bits[ascending.indexOf(rank)] as bigint);
+    const { nan } = call.settings;
+    if (next) {
+      await call.prepare(next.sort, (none) => [
+        kernels.run(SELECT_RANKS, none(keys.dtype), { nan, ranks: [] }),
+        ...next.steps(none),
+      ]);
+    }
+    const read = await kernels.run(SELECT_RANKS, input, { nan, ranks: ascending });
+    if (read) {
+      await call.settle();
+      const bits = read();
+      return ranks.map((rank) => bits[ascending.indexOf(rank)] as bigint);
+    }
   }
   const nans = call.settings.nan === 'first' ? await countNaNs(call, input) : 0;
   const numbers = keys.n - nans;
   const byCode = ranks.map((rank) => (rank < nans ? numbers + rank : rank - nans));
   const wanted = [...new Set(byCode)].sort((a, b) => a - b);
   const search = new RankSearch(call, input);
-  await search.prepare(wanted.length, later);
+  await search.prepare(wanted.length, next);
   const codes = await search.find(input, wanted, [keys.info.width, 0n]);
   const found = new Map(wanted.map((rank, i) => [rank, decode(codec, codes[i] as bigint)]));
   return byCode.map((rank) => found.get(rank) as bigint);
@@ -120,8 +137,8 @@ class RankSearch {
     return columns.kernels.selectsRanks && !settings.verify && ranks <= MAX_RANKS && n > MAX_UNSELECTED;
   }
 
-  /** Compiles the programs of a search among uniform keys, and of `later`. */
-  async prepare(ranks: number, later: LaterSteps): Promise<void> {
+  /** Compiles the programs of a search among uniform keys, and of what follows. */
+  async prepare(ranks: number, next?: Next): Promise<void> {
     const { kernels } = this.#call.columns;
     const { dtype, info } = this.#all;
     let [left, end] = [this.#all, info.width as number];
@@ -135,7 +152,7 @@ class RankSearch {
         kernels.gather(noKeys, none('u32'), noKeys),
         selects && kernels.run(COMPACT, noKeys, { low: 0n, high: 0n, not: false }, noKeys, false),
         selects && kernels.run(HISTOGRAM, this.#all, { bits }), // its program depends on the number of keys
-        ...later(none),
+        ...(next ? [this.#call.canSort(next.sort), ...next.steps(none)] : []),
       ];
     });
   }
