@@ -4,6 +4,7 @@ import type { ReduceOp, ScanOp } from '../../primitives/possible.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
 import type { Column } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
+import type { RanksBy } from './policy.js';
 
 /** Selection of keys: by a mask, which selects the keys whose byte is not 0, or by a range of codes. */
 export type ColumnSelection = { readonly mask: Column } | CodeRange;
@@ -40,8 +41,8 @@ export interface SelectedSegments {
  * numbers that they return are valid after the next wait. Columns have fewer than 2^32 elements.
  */
 export interface ColumnKernels {
-  /** Whether keys at given ranks are found sooner by digits than by a sort. */
-  readonly selectsRanks: boolean;
+  /** How keys at given ranks are found soonest. */
+  readonly ranksBy: RanksBy;
   /** Whether kernels also write positions as u64, so that columns may have 2^32 keys or more. */
   readonly writesWidePositions: boolean;
   /** Runs a kernel that one operation defines. */

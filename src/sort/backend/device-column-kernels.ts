@@ -27,9 +27,10 @@ import {
   LONG_SEGMENT,
   MAX_RANKED,
   MIN_CANDIDATES,
+  type RanksBy,
+  ranksBy,
   SELECTING_GROUP,
   SELECTING_GROUPS_PER_UNIT,
-  SELECTS_RANKS,
 } from './policy.js';
 import { type Primitive, primitiveTuningFor } from './primitive-tuning.js';
 
@@ -59,7 +60,7 @@ const indexOutOfRange = (slot: StatusSlot, length: number): number | undefined =
  */
 export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
   readonly device: Device;
-  readonly selectsRanks: boolean;
+  readonly ranksBy: RanksBy;
   readonly writesWidePositions = false;
   readonly #tuningOverrides: Partial<PrimitiveTuning>;
 
@@ -68,7 +69,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
    */
   constructor(device: Device, tuningOverrides: Partial<PrimitiveTuning> = NO_OVERRIDES) {
     this.device = device;
-    this.selectsRanks = device.capabilities.type === 'cpu' ? SELECTS_RANKS.cpu : SELECTS_RANKS.gpu;
+    this.ranksBy = ranksBy(device.capabilities.type === 'cpu' ? 'histograms' : 'kernel');
     this.#tuningOverrides = tuningOverrides;
   }
 

@@ -12,12 +12,12 @@ import { copySteps, inSlices, runYielding, type Steps } from '../host/steps.js';
 import { type Column, column, hostColumn, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
 import type { ColumnKernels, SelectedSegments } from './column-kernels.js';
-import { SELECTS_RANKS } from './policy.js';
+import { type RanksBy, ranksBy } from './policy.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
 export class HostColumnKernels implements ColumnKernels {
   protected readonly signal: AbortSignal | undefined;
-  readonly selectsRanks: boolean = SELECTS_RANKS.javascript;
+  readonly ranksBy: RanksBy = ranksBy('histograms');
   readonly writesWidePositions = true;
 
   /** @param signal makes a kernel throw an AbortedError */

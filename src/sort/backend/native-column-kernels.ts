@@ -15,7 +15,7 @@ import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
 import type { ColumnSelection } from './column-kernels.js';
 import { HostColumnKernels } from './host-column-kernels.js';
-import { MIN_NATIVE_ELEMENTS, SELECTS_RANKS } from './policy.js';
+import { MIN_NATIVE_ELEMENTS, type RanksBy, ranksBy } from './policy.js';
 
 const ALL_BITS = 2n ** 64n - 1n;
 
@@ -24,7 +24,7 @@ const ALL_BITS = 2n ** 64n - 1n;
  * the results of `HostColumnKernels`.
  */
 export class NativeColumnKernels extends HostColumnKernels {
-  override readonly selectsRanks: boolean = SELECTS_RANKS.addon;
+  override readonly ranksBy: RanksBy = ranksBy('kernel');
 
   override async run<A extends readonly unknown[], R>(kernel: ColumnKernel<A, R>, ...args: A): Promise<R> {
     const { native } = kernel;

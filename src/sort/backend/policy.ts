@@ -29,15 +29,11 @@ export const MIN_CANDIDATES = 4096;
 export const SELECTING_GROUP = 256;
 export const SELECTING_GROUPS_PER_UNIT = 4;
 
-/**
- * Whether `nth`, `quantile` and `argpartition` select keys by digits; otherwise they sort all keys.
- * scripts/results/NOTES.md, "Keys by rank".
- */
-export const SELECTS_RANKS = policy(
-  'rankSelection',
-  { javascript: true, addon: true, cpu: true, gpu: true },
-  { javascript: false, addon: false, cpu: false, gpu: false },
-);
+/** How keys at given ranks are found: by a kernel, by histograms of digits and copies of keys, or by a sort of all keys. */
+export type RanksBy = 'kernel' | 'histograms' | 'sort';
+
+/** Returns the form that takes less time than a sort. scripts/results/NOTES.md, "Keys by rank". */
+export const ranksBy = (form: RanksBy): RanksBy => policy('rankSelection', form, 'sort');
 
 /**
  * Minimum elements of an operation in the addon. Fewer take JavaScript less time than a change of threads: 20

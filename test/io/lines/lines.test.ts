@@ -184,11 +184,11 @@ test('the addon sorts lines as JavaScript does', async (t) => {
   };
   await each((result) => results.push(result));
   await loadTableFunctions();
-  if (!tableFunctions()) return t.pass('no addon');
+  const wrong: string[] = [];
   await each((result, name, k) => {
-    if (!result.equals(results[k] as Buffer)) t.fail(`${name}, seed ${SEED}`);
+    if (!result.equals(results[k] as Buffer)) wrong.push(name);
   });
-  return t.pass();
+  t.deepEqual(wrong, [], `seed ${SEED}`);
 });
 
 test('lines that are longer than a piece of the output are written', async (t) => {

@@ -14,16 +14,14 @@ export interface Ranks extends Pick<SortSettings, 'nan'> {
 /**
  * Selects keys by their ranks without a wait.
  *
- * @returns a function that returns their bits after the wait; undefined on CPUs, which count their keys sooner with a
- *   histogram
+ * @returns a function that returns their bits after the wait
  * @throws BuildError
  */
 export async function selectRanksOnDevice(
   { device }: DeviceContext,
   keys: Column,
   { nan, ranks }: Ranks,
-): Promise<(() => readonly bigint[]) | undefined> {
-  if (device.capabilities.type === 'cpu') return undefined;
+): Promise<() => readonly bigint[]> {
   const { n, dtype } = keys;
   const codec = keyCodec(dtype, { nan });
   const work = { keys: bufferOf(keys), n, codec, ranks, ...selectionLimits(device, n) };

@@ -32,8 +32,8 @@ export function columnOfBits(
 }
 
 /**
- * Finds the bits of the keys at ranks as a search does, see src/native/host/rank_select.h and cl/rank_select.cl. Without
- * the addon, and on devices that are CPUs, it does nothing.
+ * Finds the bits of the keys at ranks, see src/native/host/rank_select.h and cl/rank_select.cl. In JavaScript it does
+ * nothing.
  *
  * @returns a function that returns them after the next wait
  */
@@ -84,7 +84,7 @@ export async function keysAtRanks(
   const input = await call.bindInput(keys);
   const { kernels } = call.columns;
   const ascending = [...new Set(ranks)].sort((a, b) => a - b);
-  if (kernels.selectsRanks && !call.settings.verify && ascending.length <= MAX_RANKS) {
+  if (kernels.ranksBy === 'kernel' && !call.settings.verify && ascending.length <= MAX_RANKS) {
     const { nan } = call.settings;
     if (next) {
       await call.prepare(next.sort, (none) => [
@@ -134,7 +134,8 @@ class RankSearch {
 
   #selectsAmong({ n }: Column, ranks: number): boolean {
     const { columns, settings } = this.#call;
-    return columns.kernels.selectsRanks && !settings.verify && ranks <= MAX_RANKS && n > MAX_UNSELECTED;
+    const isSelected = columns.kernels.ranksBy !== 'sort' && !settings.verify && ranks <= MAX_RANKS;
+    return isSelected && n > MAX_UNSELECTED;
   }
 
   /** Compiles the programs of a search among uniform keys, and of what follows. */
