@@ -317,10 +317,10 @@ for (const device of opened) {
   test.after.always(() => cl.releaseKernel(add));
 }
 
-test('only call.cc of the addon reads elements and properties of arguments', (t) => {
+test('only call_arguments.cc of the addon reads elements and properties of arguments', (t) => {
   const folder = join(packageRoot, 'src', 'native');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const others = files.filter((file) => /\.(?:cc|h)$/.test(file) && file !== 'call.cc');
+  const others = files.filter((file) => /\.(?:cc|h)$/.test(file) && file !== 'call_arguments.cc');
   const found = others.filter((file) => /(?:Nan::|->)Get\(/.test(readFileSync(join(folder, file), 'utf8')));
   t.deepEqual(found, [], 'read them by Call::Elements or Call::Property, which look again at what was read');
 });
