@@ -41,7 +41,7 @@ export class Lines {
     return codes;
   }
 
-  /** Returns the number of each line; undefined when a line is no number. */
+  /** Returns the number of each line; undefined when a line is not a number. */
   numbers(): Float64Array | undefined {
     const numbers = new Float64Array(this.count);
     const native = tableFunctions();
@@ -66,16 +66,16 @@ export class Lines {
     isUnique: boolean,
     sorter: SorterOperations,
   ): Promise<SortedLines> {
-    const { isReverse: descending, comparison } = order;
-    const nan = descending ? 'last' : 'first';
+    const { comparison, isReverse, isStable } = order;
     const all = new Uint32Array(codes.length);
     for (let i = 0; i < all.length; i++) all[i] = i;
-    const { keys, values } = await sorter.sortPairs(codes, all, { descending, nan });
-    const native = comparison && tableFunctions();
-    const facts = { comparison, isReverse: order.isReverse, isStable: order.isStable, isUnique };
-    const positions = native
-      ? native.sortEqualLines(this, { ...facts, comparison }, keys, values)
-      : this.#sortEqual(keys, values, order, isUnique);
+    const nan = isReverse ? 'last' : 'first';
+    const { keys, values } = await sorter.sortPairs(codes, all, { descending: isReverse, nan });
+    const native = tableFunctions();
+    const positions =
+      native && comparison
+        ? native.sortEqualLines(this, { comparison, isReverse, isStable, isUnique }, keys, values)
+        : this.#sortEqual(keys, values, order, isUnique);
     return new SortedLines(this, positions);
   }
 
@@ -152,7 +152,7 @@ class SortedLines {
 function endOfEqual(codes: Float64Array, begin: number): number {
   const code = codes[begin] as number;
   let end = begin + 1;
-  // NaN is no number in either order.
+  // NaN equals nothing, also not itself.
   while (end < codes.length && (codes[end] === code || (Number.isNaN(code) && Number.isNaN(codes[end]))))
     end++;
   return end;

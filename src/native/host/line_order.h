@@ -154,7 +154,7 @@ class EqualCodes {
     });
   }
 
-  /** Compares the keys of lines with equal codes. Those with NaN as code are either no numbers, or not a number. */
+  /** Compares the keys of lines with equal codes. NaN is the code of lines without a number, and of NaN. */
   int CompareKeys(uint32_t a, uint32_t b) const {
     switch (comparison_) {
       case Comparison::kText: return CompareBytes(lines_[a], lines_[b]);

@@ -67,7 +67,7 @@ CLSORT_EXPORT(hostSplitLines, "hostSplitLines") {
 
 /**
  * Arguments: threads, text, starts of lines, comparison, the codes of lines, 64-bit floats, and a byte for each line that
- * is 1 if JavaScript has to read it. Returns the number of these, or -1 if a line is no number but has to be one.
+ * is 1 if JavaScript has to read it. Returns the number of these, or -1 if a line has to be a number and is not one.
  */
 CLSORT_EXPORT(hostLineCodes, "hostLineCodes") {
   const unsigned threads = call.Threads(0);
