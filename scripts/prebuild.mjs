@@ -10,7 +10,7 @@
 // .setup: glibc 2.31 and the libstdc++ of GCC 10, older than those of any supported Debian or Ubuntu. The required
 // versions are read from the symbols of each addon, and it must load with those libraries and all symbols bound; the
 // arm64 addons load in an emulated Node. Those for musl load in musl's dynamic linker, with stubs for the functions of
-// Node: no Node for musl is at hand.
+// Node; scripts/musl-runtime.mjs runs the one for Node 26 in Node.
 
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';

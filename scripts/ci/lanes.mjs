@@ -338,7 +338,11 @@ function ROTATION() {
         minutes: 15,
       },
       {
-        name: 'what a new user types where the C library is musl, in Bun',
+        name: 'the prebuilt addon for musl',
+        command: node('scripts/prebuild.mjs', 'linux-x64-musl', '26'),
+      },
+      {
+        name: 'what a new user types where the C library is musl, in Node and Bun',
         command: node('scripts/musl-runtime.mjs'),
         minutes: 10,
       },
