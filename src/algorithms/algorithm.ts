@@ -60,8 +60,7 @@ export interface Segments extends SegmentCount {
    */
   readonly offsets?: Buffer;
   /**
-   * Receives the complement of the index of the first invalid offset. If one is invalid, the output must not be
-   * used.
+   * Receives the complement of the index of the first invalid offset. If one is invalid, the output must not be used.
    */
   readonly slot?: StatusSlot;
   /** Argsort positions count from the start of each segment. */
@@ -133,9 +132,7 @@ export interface Algorithm {
    * segments.
    */
   readonly longest?: number | undefined;
-  /**
-   * Returns true, or the reason why the request is not supported (for the matrix, the planner and error messages).
-   */
+  /** Returns true, or the reason why the request is not supported (for the matrix, the planner and error messages). */
   supports(request: SortRequest): true | string;
   scratch(n: number, options: ScratchOptions): ScratchSizes;
   /** Returns whether n keys in rows of `each` can be sorted without offsets. Default: no. */

@@ -54,8 +54,7 @@ const MARGIN = 32;
 /** Required parity of the number of moves, as in cl/hybrid_radix.cl. */
 const PARITY = { any: 0, odd: 1, even: 2 } as const;
 /**
- * Repeats that a sample may contain by chance, and the share of repeats above which a digit set separates keys
- * badly.
+ * Repeats that a sample may contain by chance, and the share of repeats above which a digit set separates keys badly.
  */
 const CHANCE_REPEATS = 4;
 const MAX_REPEATED = 1 / 8;

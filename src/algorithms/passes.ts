@@ -109,10 +109,7 @@ export function alternateBytes(
   inPlace: boolean,
 ): Record<string, number> {
   if (passes === 1 && !inPlace) return {};
-  return {
-    alternateKeys: (n * keyBits) / 8,
-    ...(valueBytes > 0 && { alternateValues: n * valueBytes }),
-  };
+  return { alternateKeys: (n * keyBits) / 8, ...(valueBytes > 0 && { alternateValues: n * valueBytes }) };
 }
 
 /** Returns the value buffers, or undefined without values. @throws UsageError when an output buffer is missing */

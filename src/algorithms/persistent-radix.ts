@@ -62,20 +62,19 @@ const capacity = (
 /**
  * Sorts a medium-sized array in one launch, by work-groups that are all resident at the same time.
  *
- * Idea: launches and the gaps between them cost a GPU more than the passes over a few hundred thousand keys. One
- * launch therefore runs all passes. Each group keeps one tile. Device-wide barriers synchronize the groups: once to
- * add up the counts of all tiles, once when all keys are at their new positions.
+ * Idea: launches and the gaps between them cost a GPU more than the passes over a few hundred thousand keys. One launch
+ * therefore runs all passes. Each group keeps one tile. Device-wide barriers synchronize the groups: once to add up the
+ * counts of all tiles, once when all keys are at their new positions.
  *
  * Source: barriers between resident groups after Xiao and Feng, "Inter-Block GPU Communication via Fast Barrier
  * Synchronization" (2010); the passes are those of a least-significant-digit radix sort.
  *
  * Complexity: 1 launch, 2 × passes - 1 barriers, 2 × key (+ value) bytes of traffic per key and pass, mostly in the
  * device's cache; no second array. Limit: as many tiles as groups are resident, and groups must make progress
- * concurrently, which OpenCL does not guarantee. Waits are bounded; when one runs out, the status word reports it
- * and another algorithm sorts.
+ * concurrently, which OpenCL does not guarantee. Waits are bounded; when one runs out, the status word reports it and
+ * another algorithm sorts.
  *
- * The planner picks it on GPUs that passed its self-test, for sizes from the limit of `single-workgroup` up to its
- * own.
+ * The planner picks it on GPUs that passed its self-test, for sizes from the limit of `single-workgroup` up to its own.
  */
 class PersistentRadix extends CompiledSort<{ readonly program: Program; readonly tuning: PersistentTuning }> {
   /** Each launch restores it, which saves a command that clears it. */

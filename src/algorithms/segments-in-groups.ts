@@ -268,9 +268,7 @@ export class SegmentsInGroups {
     return length <= MAX_ROW_KEYS ? -1 : this.#maxKeys(cut).findIndex((maxKeys) => length <= maxKeys);
   }
 
-  /**
-   * Returns the start of each kind's list, then the end of the last one. A list has room for all possible segments.
-   */
+  /** Returns the start of each kind's list, then the end of the last one. A list has room for all possible segments. */
   #lists(n: number, count: number, longest: number): number[] {
     const maxKeys = this.#maxKeys(this.#cut(n, count, longest));
     const ends: number[] = [0];

@@ -39,8 +39,7 @@ export function cutOf(n: number, runKeys: number, { count, longest = n, whole = 
 }
 
 /**
- * Returns the scratch of a segmented sort. @param alternates whether some segment is sorted by passes in global
- * memory
+ * Returns the scratch of a segmented sort. @param alternates whether some segment is sorted by passes in global memory
  */
 export function segmentScratch(
   shape: AlgorithmShape,

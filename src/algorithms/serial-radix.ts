@@ -115,10 +115,7 @@ class SerialRadix extends CompiledSort<{ readonly program: Program; readonly tun
     queue.run(
       this.built.program.kernel('serial_settle'),
       [...arrays, plannedPasses, ...size, u32(digits.length)],
-      {
-        global: runs,
-        local: 1,
-      },
+      { global: runs, local: 1 },
     );
     return {};
   }

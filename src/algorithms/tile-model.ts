@@ -52,9 +52,7 @@ export interface Occupancy {
   readonly score: number;
 }
 
-/**
- * Returns the registers that a work-item holds at once: codes and ranks, or values and the positions of their keys.
- */
+/** Returns the registers that a work-item holds at once: codes and ranks, or values and the positions of their keys. */
 function registersOf({ keyBits, valueBytes }: AlgorithmShape, { keysPerItem, rank }: TileTuning): number {
   const perCode = (keyBits === 64 ? 2 : 1) + (rank === 'masks' ? 0.5 : 0);
   const perValue = valueBytes === 0 ? 0 : (valueBytes === 8 ? 2 : 1) + PLACE_REGISTERS;

@@ -120,9 +120,7 @@ export const fittedTuning = (
 /** Reads the parameters of a tile and shrinks it until it fits the device. */
 export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tuning: Tuning): TileTuning {
   const rank = CERTAIN.find((one) => one === tuning.rank);
-  if (rank === undefined) {
-    throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(', ')}`, tuning.rank);
-  }
+  if (rank === undefined) throw invalidArgument('tuning.rank', `one of ${CERTAIN.join(', ')}`, tuning.rank);
   const { votes, hasBallot, limitsRegisters } = capabilities;
   let tile: TileTuning = {
     // Sub-group ballots are compiled for wave32 and wave64, but no tuning row selects them yet.
@@ -141,12 +139,8 @@ export function fitTile({ capabilities }: KnownDevice, shape: AlgorithmShape, tu
   const budget = capabilities.localBudget;
   // Positions in a tile are stored in 16 bits.
   const large = () => tileBytes(shape, tile) > budget || tile.groupSize * tile.keysPerItem > 2 ** 16;
-  while (large() && tile.keysPerItem > 1) {
-    tile = { ...tile, keysPerItem: tile.keysPerItem - 1 };
-  }
-  while (large() && tile.groupSize > 16) {
-    tile = { ...tile, groupSize: powerBelow(tile.groupSize) };
-  }
+  while (large() && tile.keysPerItem > 1) tile = { ...tile, keysPerItem: tile.keysPerItem - 1 };
+  while (large() && tile.groupSize > 16) tile = { ...tile, groupSize: powerBelow(tile.groupSize) };
   return tile;
 }
 

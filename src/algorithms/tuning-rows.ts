@@ -1,6 +1,4 @@
-/**
- * Types of measured parameters: rows that apply to some sorts on some devices. Later rows override earlier ones.
- */
+/** Types of measured parameters: rows that apply to some sorts on some devices. Later rows override earlier ones. */
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning } from './parameters.js';
 
@@ -80,8 +78,7 @@ export interface DeviceTuning {
 }
 
 /**
- * Values of 1 and 2 bytes take as many registers and as much of a tile as 4-byte values, and use their
- * measurements.
+ * Values of 1 and 2 bytes take as many registers and as much of a tile as 4-byte values, and use their measurements.
  */
 const measuredAs = (valueBytes: number): number => (valueBytes > 0 && valueBytes < 4 ? 4 : valueBytes);
 

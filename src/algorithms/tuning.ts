@@ -92,9 +92,7 @@ export function tuningFor(
   return algorithm.fit?.(device, shape, tuning) ?? tuning;
 }
 
-/**
- * Returns the origin of the parameters of `tuningFor`; undefined for an algorithm without parameters of its own.
- */
+/** Returns the origin of the parameters of `tuningFor`; undefined for an algorithm without parameters of its own. */
 export const basisFor = (
   algorithm: Tunable,
   device: KnownDevice,

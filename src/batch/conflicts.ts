@@ -68,9 +68,7 @@ export class Conflicts {
           text: `cannot read jobs[${job}].in: it is ${protectedPaths} of this batch`,
         };
       const source = lookUp(this.#writers, keys);
-      if (source) {
-        return { job, field: 'in', text: overwrites(describeField(source, 'out', path), job) };
-      }
+      if (source) return { job, field: 'in', text: overwrites(describeField(source, 'out', path), job) };
     }
     for (const { path, keys } of writes) for (const key of keys) this.#writers.set(key, { job, path });
     for (const { path, keys } of reads) {

@@ -208,9 +208,7 @@ function readRecords(path: string): { records: Map<string, JournalRecord>; whole
   const wholeBytes = bytes.lastIndexOf(0x0a) + 1;
   const [head = '', ...lines] = bytes.toString('utf8', 0, wholeBytes).split('\n');
   const begun = wholeBytes > 0 ? `${head}\n` : bytes.toString();
-  if (wholeBytes > 0 ? begun !== HEAD : !HEAD.startsWith(begun)) {
-    throw notAJournalError(path);
-  }
+  if (wholeBytes > 0 ? begun !== HEAD : !HEAD.startsWith(begun)) throw notAJournalError(path);
   for (const line of lines) {
     const record = parseRecord(line);
     if (record) records.set(record.out, record);

@@ -21,9 +21,8 @@ export const SMALL_JOBS_PER_SLOT = 16;
 export const SMALL_MEMORY = 4 * 2 ** 20;
 
 /**
- * Minimum of the default concurrency per device: one job sorts while one reads or writes. With two processors
- * a third job only delays the others and needs memory of its own. scripts/results/NOTES.md, "Batches on
- * PoCL".
+ * Minimum of the default concurrency per device: one job sorts while one reads or writes. With two processors a third
+ * job only delays the others and needs memory of its own. scripts/results/NOTES.md, "Batches on PoCL".
  */
 export const MIN_PARALLEL = 2;
 

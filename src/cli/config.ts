@@ -58,9 +58,7 @@ export function readConfig(warn: (message: string) => void): Config {
         advice: didYouMean(command, COMMAND_NAMES),
       });
     }
-    if (!isObject(options)) {
-      throw invalidArgument(`${command} in ${file}`, 'an object of options', options);
-    }
+    if (!isObject(options)) throw invalidArgument(`${command} in ${file}`, 'an object of options', options);
   }
   return { file, commands: value as Config['commands'] };
 }

@@ -55,17 +55,13 @@ function assertDistributable(args: SortArguments): void {
     tmp: args.tmp !== undefined,
   };
   const workerOption = Object.keys(ofWorkers).find((name) => ofWorkers[name]);
-  if (engine === 'bullmq' && workerOption !== undefined) {
-    throw optionOfWorkers(`--${workerOption}`);
-  }
+  if (engine === 'bullmq' && workerOption !== undefined) throw optionOfWorkers(`--${workerOption}`);
   assertScheduler(args);
 }
 
 function requestOf(args: SortArguments): SortRequest {
   const { in: inputs, out, partitions, shards, algorithm, format, 'radix-bits': radixBits } = args;
-  if (out === undefined) {
-    throw missingOption('sort', '--out', 'Pass a folder for the parts, as in -o sorted');
-  }
+  if (out === undefined) throw missingOption('sort', '--out', 'Pass a folder for the parts, as in -o sorted');
   if (out === '-')
     throw new UsageError(
       'cannot write to stdout: the result is a folder of parts. Pass a folder, as in -o sorted',

@@ -185,10 +185,7 @@ export class Device {
    */
   buffer(bytes: number, options?: BufferOptions): Buffer {
     // Launches that use the buffer may still wait for submission.
-    return Buffer.create(this.context, bytes, {
-      beforeRelease: () => this.queue.trySubmit(),
-      ...options,
-    });
+    return Buffer.create(this.context, bytes, { beforeRelease: () => this.queue.trySubmit(), ...options });
   }
 
   /** Whether the memory is pinned, so that a device with dedicated memory accesses it directly. */

@@ -1,10 +1,7 @@
 /** Policy of a device: its heuristics, with their units and measurements. */
 import { policy } from '../util/policy.js';
 
-/**
- * Share of device memory that idle pooled buffers may hold. Allocation takes a driver longer than a small
- * sort.
- */
+/** Share of device memory that idle pooled buffers may hold. Allocation takes a driver longer than a small sort. */
 export const POOL_SHARE = policy('bufferPool', 0.25, 0);
 
 /**

@@ -96,9 +96,7 @@ export class JobFolder {
     if (record !== undefined) return record;
     throw new IoError(
       `cannot continue job ${this.id}: it has no record of ${kind} ${index + 1}, which runs first`,
-      {
-        details: { path: this.path },
-      },
+      { details: { path: this.path } },
     );
   }
 

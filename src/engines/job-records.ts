@@ -134,9 +134,7 @@ async function assertUnchanged({ name, bytes, modified }: JobInput, path: string
  */
 export async function partWriter(job: SortJob, path: string, n: number, output: Output): Promise<KeyWriter> {
   const { units, part } = job;
-  if (units.is === 'records') {
-    return bytesTo(output);
-  }
+  if (units.is === 'records') return bytesTo(output);
   const { format, bigEndian, header, delimiter, column } = part;
   const model = { format, bigEndian, isDtypeGiven: true };
   const target = await keyTarget(path, { to: format, header, delimiter }, model);

@@ -22,13 +22,9 @@ export const MAX_SHARDS = 1024;
 export const TARGET_SHARDS = 64;
 
 /**
- * Oversampling factor: shards differ in size, so small ones sample more than their share, and only some of it
- * is used.
+ * Oversampling factor: shards differ in size, so small ones sample more than their share, and only some of it is used.
  */
 export const OVERSAMPLING = 4;
 
-/**
- * Maximum bytes of all samples, which one task holds; independent of a worker's memory, so that all workers
- * agree.
- */
+/** Maximum bytes of all samples, which one task holds; independent of a worker's memory, so that all workers agree. */
 export const MAX_SAMPLE_BYTES = 128 * 2 ** 20;

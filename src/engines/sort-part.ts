@@ -153,12 +153,7 @@ async function sortExternally(
   const { job, folder, context } = work;
   const order = orderOf(job.units);
   const bytes = part.end - part.begin;
-  const input = {
-    name: part.name,
-    path: undefined,
-    bytes,
-    pieces: () => copyPieces(recordsOf(work, part)),
-  };
+  const input = { name: part.name, path: undefined, bytes, pieces: () => copyPieces(recordsOf(work, part)) };
   await externalSort(
     await context.sorter(),
     {

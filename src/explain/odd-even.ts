@@ -16,10 +16,7 @@ export const explainOddEven: View = async (device, subject) => {
       ties: false,
       items: Math.ceil(n / 2),
       steps: oddEvenNetwork(n),
-      after: (phase) => ({
-        ...recording.after(phase, 'odd_even_phase'),
-        seconds: recording.seconds(phase),
-      }),
+      after: (phase) => ({ ...recording.after(phase, 'odd_even_phase'), seconds: recording.seconds(phase) }),
     }),
   };
 };

@@ -15,8 +15,7 @@ export const rowsOf = (access: Access, lanes: number): Access[] =>
   );
 
 /**
- * Returns the most serialized accesses of one row: each bank serves one word at a time, and broadcasts a common
- * word.
+ * Returns the most serialized accesses of one row: each bank serves one word at a time, and broadcasts a common word.
  *
  * @param bytes bytes of an element; with 8, half as many work-items are served together
  * @param pad whether a word of padding follows each row of banks

@@ -84,9 +84,7 @@ export function readFilter(text: string): Filter {
     }
     const axis = name === undefined ? axisOf(words[0] as string) : axisNamed(name.trim());
     if (filter[axis])
-      throw invalidArgument('--only', `one ${axis} term`, text, {
-        advice: 'Separate several values with |',
-      });
+      throw invalidArgument('--only', `one ${axis} term`, text, { advice: 'Separate several values with |' });
     filter[axis] = readAxis(axis, words);
   }
   return filter;

@@ -238,9 +238,7 @@ export function copyRanges(
 ): PackedBytes {
   const sizes = new Uint32Array(begins.length);
   let size = 0;
-  for (let i = 0; i < begins.length; i++) {
-    size += (ends[i] as number) - (begins[i] as number) + suffix.length;
-  }
+  for (let i = 0; i < begins.length; i++) size += (ends[i] as number) - (begins[i] as number) + suffix.length;
   const to = new Uint8Array(size);
   native().hostCopyRanges(hostThreads(), bytes, begins, ends, suffix, sizes, to);
   return { sizes, bytes: to };

@@ -103,9 +103,7 @@ function describe(code: number, call: string, reason: string, log: string): Erro
       { details: { ...details, status: code } },
     );
   }
-  if (code === UNSUPPORTED) {
-    return new UnsupportedError(`cannot call ${call}: ${reason}`, { details });
-  }
+  if (code === UNSUPPORTED) return new UnsupportedError(`cannot call ${call}: ${reason}`, { details });
   const known = constants.get(code);
   const name = known ? known.name.slice('CL_'.length) : `UNKNOWN_STATUS_${-code}`;
   return new OpenCLError(name, code, { call, reason, log });

@@ -27,8 +27,7 @@ export interface GatherWork {
 }
 
 /**
- * Returns the bytes of an element that are moved at once. @throws UsageError for elements of no or more than 16
- * bytes
+ * Returns the bytes of an element that are moved at once. @throws UsageError for elements of no or more than 16 bytes
  */
 export function accessBytesOf(elementBytes: number): number {
   if (!Number.isInteger(elementBytes) || elementBytes < 1 || elementBytes > 16) {

@@ -41,8 +41,7 @@ export function buildForGroups(
 }
 
 /**
- * Returns the groups of a grid-stride loop over n keys: enough to fill the device and to bound each work-item's
- * loop.
+ * Returns the groups of a grid-stride loop over n keys: enough to fill the device and to bound each work-item's loop.
  */
 export function gridStrideGroups({ capabilities }: Device, n: number, groupSize: number): number {
   const needed = Math.ceil(n / (16 * groupSize));

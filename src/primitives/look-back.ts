@@ -12,9 +12,7 @@ const LAUNCHES = 2 ** 14;
 /** Words before the states: CONTROL_MARGIN in cl/state_words.clh. */
 const MARGIN = 32;
 
-/**
- * Buffer in which the groups of a launch publish their tile totals: one per device, shared by consecutive launches.
- */
+/** Buffer in which the groups of a launch publish their tile totals: one per device, shared by consecutive launches. */
 export class LookBack {
   readonly #device: Device;
   #control: Buffer | undefined;

@@ -66,16 +66,15 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
 /**
  * Scans any number of keys by sum, product, minimum or maximum.
  *
- * Idea: while a group scans its tile, it learns the totals of the preceding tiles, backwards (decoupled look-back).
- * If groups cannot wait for each other, each group reduces a part of the keys, and a second launch scans the parts.
- * Sums of floats take the same path, because their rounding would depend on timing.
+ * Idea: while a group scans its tile, it learns the totals of the preceding tiles, backwards (decoupled look-back). If
+ * groups cannot wait for each other, each group reduces a part of the keys, and a second launch scans the parts. Sums
+ * of floats take the same path, because their rounding would depend on timing.
  *
  * Source: D. Merrill, M. Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back" (2016). A group that
  * waits too long computes the missing total itself: T. Smith's and R. Levien's decoupled fall-back (2024).
  *
  * Complexity: one launch that reads and writes every key once; or two launches that read it twice. Integers wrap in
- * their own width. Sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of
- * themselves.
+ * their own width. Sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of themselves.
  */
 export class PrefixScan {
   readonly #device: Device;

@@ -86,9 +86,7 @@ export interface PrimitiveProgram {
   readonly tileKeys: number;
 }
 
-/**
- * Returns whether a single work-item can use vectors. If the driver limits loops, work-items are the lanes instead.
- */
+/** Returns whether a single work-item can use vectors. If the driver limits loops, work-items are the lanes instead. */
 const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean =>
   type === 'cpu' && quirks.maxLoopIterations === Number.POSITIVE_INFINITY;
 

@@ -30,8 +30,7 @@ export interface ReduceWork {
 }
 
 /**
- * Returns whether the last group of a launch can combine the others' results: not if the driver ends loops
- * silently.
+ * Returns whether the last group of a launch can combine the others' results: not if the driver ends loops silently.
  */
 export const reducesOnce = ({ capabilities: { quirks } }: Pick<Device, 'capabilities'>): boolean =>
   !Number.isFinite(quirks.maxLoopIterations);

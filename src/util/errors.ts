@@ -54,8 +54,7 @@ export class ClsortError extends Error {
 /**
  * An invalid call: an unknown option or an impossible combination.
  *
- * @remarks Change the call as the message says. `details.option` names the option, and the reference lists all
- *   options.
+ * @remarks Change the call as the message says. `details.option` names the option, and the reference lists all options.
  */
 export class UsageError extends ClsortError {
   constructor(message: string, details?: ErrorDetails) {
@@ -172,8 +171,7 @@ export class MismatchError extends ClsortError {
 /**
  * A file has a format that cannot be read or written, where raw keys were expected.
  *
- * @remarks Convert the file, or name its format with `format`. `raw` reads its bytes as keys, whatever they look
- *   like.
+ * @remarks Convert the file, or name its format with `format`. `raw` reads its bytes as keys, whatever they look like.
  */
 export class FormatError extends ClsortError {
   constructor(message: string, details?: ErrorDetails) {

@@ -1,8 +1,7 @@
 /**
  * Yields to the event loop when memory that V8 collects has grown by much since the last turn. V8 runs finalizers and
- * continues a collection only between turns. A program that awaits only short calls may never
- * reach one: their promises resolve within the same turn. Without a yield, the memory of dropped results
- * would grow without limit.
+ * continues a collection only between turns. A program that awaits only short calls may never reach one: their promises
+ * resolve within the same turn. Without a yield, the memory of dropped results would grow without limit.
  */
 export class EventLoopYield {
   #bytes = 0;
@@ -21,8 +20,7 @@ export class EventLoopYield {
   }
 
   /**
-   * Counts the bytes of a new array. Programs that dispose of each result before they make the next one never
-   * yield.
+   * Counts the bytes of a new array. Programs that dispose of each result before they make the next one never yield.
    */
   grow(bytes: number): void {
     // Scheduled here, not when the call ends: while the device works, the turn may come anyway.

@@ -12,8 +12,7 @@ export interface OwnershipProblem {
 }
 
 /**
- * Returns the problem of a file that another user owns, or whose mode has a bit of `forbidden`; undefined without
- * one.
+ * Returns the problem of a file that another user owns, or whose mode has a bit of `forbidden`; undefined without one.
  */
 export function ownershipProblem(
   path: string,
@@ -28,8 +27,5 @@ export function ownershipProblem(
   if ((mode & forbidden) === 0) return undefined;
   const access = forbidden === OTHERS_ALL ? 'read or written' : 'written';
   const octal = (mode & 0o777).toString(8).padStart(3, '0');
-  return {
-    what: `can be ${access} by other users (mode ${octal})`,
-    remedy: `Run 'chmod go-rwx ${path}'`,
-  };
+  return { what: `can be ${access} by other users (mode ${octal})`, remedy: `Run 'chmod go-rwx ${path}'` };
 }

@@ -3,9 +3,8 @@
  * and have doubled since the last one. V8 knows the size of each object and starts collections itself, but on a busy
  * machine its threads may lag by any number of results.
  *
- * A collection takes milliseconds, and a program that disposes of its objects needs none. If a collection
- * found less than half of the growth, the next one comes after four times the growth, until V8 has collected that much
- * again.
+ * A collection takes milliseconds, and a program that disposes of its objects needs none. If a collection found less
+ * than half of the growth, the next one comes after four times the growth, until V8 has collected that much again.
  */
 export class GcPressure {
   #bytes = 0;

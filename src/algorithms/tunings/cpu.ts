@@ -9,13 +9,7 @@ export const cpu: DeviceTuning = {
   rows: [
     {
       algorithm: 'onesweep',
-      tuning: {
-        groupSize: 64,
-        keysPerItem: 4,
-        histogramSize: 64,
-        histogramColumns: 1,
-        lookBack: 1,
-      },
+      tuning: { groupSize: 64, keysPerItem: 4, histogramSize: 64, histogramColumns: 1, lookBack: 1 },
     },
     { algorithm: 'tiled', tuning: { groupSize: 64, keysPerItem: 4, countColumns: 1 } },
     { algorithm: 'single-workgroup', tuning: { groupSize: 64, keysPerItem: 16 } },

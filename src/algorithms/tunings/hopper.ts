@@ -15,15 +15,8 @@ export const hopper: DeviceTuning = {
     ],
   },
   rows: [
-    {
-      algorithm: 'onesweep',
-      tuning: { rank: 'ptx', histogramSize: 1024, histogramColumns: 32 },
-    },
-    {
-      algorithm: 'onesweep',
-      which: { keyBits: 64 },
-      tuning: { histogramColumns: 16 },
-    },
+    { algorithm: 'onesweep', tuning: { rank: 'ptx', histogramSize: 1024, histogramColumns: 32 } },
+    { algorithm: 'onesweep', which: { keyBits: 64 }, tuning: { histogramColumns: 16 } },
     {
       algorithm: 'tiled',
       tuning: {
@@ -50,11 +43,7 @@ export const hopper: DeviceTuning = {
       algorithm: 'single-workgroup',
       tuning: { rank: 'ptx', groupSize: 1024, keysPerItem: 4, maxRegisters: 64 },
     },
-    {
-      algorithm: 'single-workgroup',
-      which: { n: 1024 },
-      tuning: { groupSize: 256, keysPerItem: 4 },
-    },
+    { algorithm: 'single-workgroup', which: { n: 1024 }, tuning: { groupSize: 256, keysPerItem: 4 } },
     {
       algorithm: 'persistent',
       tuning: { rank: 'ptx', groupSize: 512, keysPerItem: 16, maxRegisters: 128, groupsPerUnit: 1 },
@@ -179,11 +168,7 @@ export const hopper: DeviceTuning = {
       which: { keyBits: 32 },
       tuning: { groupSize: 640, keysPerItem: 25, maxRegisters: 96 },
     },
-    {
-      algorithm: 'persistent',
-      which: { keyBits: 32, valueBytes: 4 },
-      tuning: { valuesAfter: true },
-    },
+    { algorithm: 'persistent', which: { keyBits: 32, valueBytes: 4 }, tuning: { valuesAfter: true } },
     {
       algorithm: 'persistent',
       which: { keyBits: 32, valueBytes: 8, n: 1.5 * 2 ** 20 },

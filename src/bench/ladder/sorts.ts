@@ -63,9 +63,7 @@ function alternatingStep(n: number, expected: Uint32Array): StepMaker {
         'bitonic_lab.cl',
         ['bitonic_alternating'],
         256,
-        (size) => ({
-          ...{ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size },
-        }),
+        (size) => ({ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size }),
       );
       return {
         ...{ resultBytes: n * 4, scratchBytes: [] },
@@ -110,9 +108,7 @@ function mergeStep(regime: MergeRegime, n: number, expected: Uint32Array): StepM
         'merge.cl',
         MERGE_KERNELS,
         256,
-        (size) => ({
-          ...{ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size, TILE },
-        }),
+        (size) => ({ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size, TILE }),
       );
       const tiles = Math.ceil(n / TILE);
       return {
@@ -181,9 +177,7 @@ const buildAmd = (device: Device) =>
     'amd_lab.cl',
     AMD_KERNELS,
     Math.min(64, device.capabilities.localBytes / RADIX),
-    (size) => ({
-      ...{ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size },
-    }),
+    (size) => ({ KEY_BITS: 32, VALUE_BYTES: 0, GROUP_SIZE: size }),
   );
 
 /** Returns tasks for the two slowest kernels of the classic pipeline, on the tables of its first pass. */

@@ -35,9 +35,7 @@ export async function run(given: CheckArguments, console: Console): Promise<Exit
   if (isStdin(file) && against !== undefined && isStdin(against)) {
     throw new UsageError("cannot check '-' against '-': stdin can be read only once");
   }
-  if (records) {
-    return checkRecords(records, { ...args, files: paths, others: others?.paths }, console);
-  }
+  if (records) return checkRecords(records, { ...args, files: paths, others: others?.paths }, console);
   return withInputs(paths, console, async (open) => {
     const reader = await open(input);
     const { dtype } = reader;

@@ -40,9 +40,7 @@ function readWords({ keys = [], random, max, seed, dtype }: ExplainArguments): r
   }
   if (keys.length > 0) throw cannotCombine('keys', '--random', 'both define the keys');
   const count = readCount(random, '--random');
-  if (count > MAX_KEYS) {
-    throw invalidArgument('--random', `at most ${MAX_KEYS} keys`, random);
-  }
+  if (count > MAX_KEYS) throw invalidArgument('--random', `at most ${MAX_KEYS} keys`, random);
   const maxValue = max === undefined ? undefined : readCount(max, '--max');
   const type = dtype === undefined ? undefined : dtypeInfo(dtype).name;
   return randomWords(count, { max: maxValue, seed: readSeed(seed), dtype: type });

@@ -2,23 +2,19 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
 import { withEngine, withScheduler } from './engine.js';
-import { flag, text } from './kinds.js';
+import { flag, number, required, text, texts } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withScheduler(withEngine(yargs, ['bullmq', 'slurm', 'kubernetes'], "JOBS' folder")), {
     words: true,
   })
-    .positional('jobs', {
-      type: 'string',
-      demandOption: true,
-      describe: "manifest: JSON, YAML or one job per line; '-' for stdin",
-    })
-    .option('parallel', {
-      type: 'number',
-      nargs: 1,
-      describe:
+    .positional('jobs', required("manifest: JSON, YAML or one job per line; '-' for stdin"))
+    .option(
+      'parallel',
+      number(
         'concurrent jobs per device, to overlap I/O with sorting; small jobs count less; default half the number of processors plus one, 2 to 8',
-    })
+      ),
+    )
     .option(
       'memory',
       text('memory limit of all jobs together, such as 2G or 50%; default half of the free memory', 'S'),
@@ -26,21 +22,14 @@ export const builder = (yargs: Argv) =>
     .option('journal', text('file that records completed jobs; default JOBS.journal, none for stdin'))
     .option('force', flag('rerun completed jobs'))
     .option('dry-run', flag('check all jobs and print what would run'))
-    .option('retries', {
-      type: 'number',
-      nargs: 1,
-      default: 1,
-      describe: 'retries of a job after a temporary failure',
-    })
-    .option('timeout', { type: 'number', nargs: 1, describe: 'time limit of a job in seconds; default none' })
+    .option('retries', { ...number('retries of a job after a temporary failure'), default: 1 })
+    .option('timeout', number('time limit of a job in seconds; default none'))
     .option('fail-fast', flag('start no more jobs after a failure'))
     .option('keep-going', flag('continue after a failure (default)'))
-    .option('report', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'write a report: .json, .md, .xml (JUnit) or .html with a timeline; may be repeated',
-    })
+    .option(
+      'report',
+      texts('write a report: .json, .md, .xml (JUnit) or .html with a timeline; may be repeated'),
+    )
     .option('json', {
       type: 'boolean',
       describe: 'print one JSON object per line: jobs, then summary; default when stdout is not a terminal',

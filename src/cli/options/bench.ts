@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import { MODES } from '../../bench/modes.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
-import { flag, text } from './kinds.js';
+import { flag, required, text, word } from './kinds.js';
 
 /** Default number of keys. */
 export const COUNT = '4Mi';
@@ -22,52 +22,38 @@ export type BenchName = (typeof BENCH_NAMES)[number];
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
-    .positional('what', {
-      type: 'string',
-      describe: `benchmark: ${BENCH_NAMES.join(', ')}`,
-      choices: BENCH_NAMES,
-      demandOption: true,
-    })
+    .positional('what', { ...required(`benchmark: ${BENCH_NAMES.join(', ')}`), choices: BENCH_NAMES })
     .positional('of', {
-      type: 'string',
-      describe: `ladder: one of ${LADDER_NAMES.join(', ')}; default all`,
+      ...word(`ladder: one of ${LADDER_NAMES.join(', ')}; default all`),
       choices: LADDER_NAMES,
     })
-    .option('count', {
-      type: 'string',
-      describe: `numbers of keys, such as 1000,1e6,16Mi or 2^10..2^24; default ${COUNT}; calls: default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on other devices; first: default ${FIRST_COUNT}`,
-    })
+    .option(
+      'count',
+      word(
+        `numbers of keys, such as 1000,1e6,16Mi or 2^10..2^24; default ${COUNT}; calls: default ${CALL_COUNTS.gpu} on a GPU, ${CALL_COUNTS.other} on other devices; first: default ${FIRST_COUNT}`,
+      ),
+    )
     .option('json', {
       type: 'boolean',
       default: false,
       describe: 'print { schema, device, …, rows } as JSON; ladder: also claims',
     })
-    .option('algorithm', {
-      type: 'string',
-      default: SORT_AXES.algorithm,
-      describe: 'sorts: algorithms, comma-separated',
-    })
-    .option('dtype', { type: 'string', default: SORT_AXES.dtype, describe: 'sorts: dtypes, comma-separated' })
-    .option('mode', {
-      type: 'string',
-      default: SORT_AXES.mode,
-      describe: `sorts: modes, comma-separated: ${MODES.join(' ')}`,
-    })
+    .option('algorithm', { ...word('sorts: algorithms, comma-separated'), default: SORT_AXES.algorithm })
+    .option('dtype', { ...word('sorts: dtypes, comma-separated'), default: SORT_AXES.dtype })
+    .option('mode', { ...word(`sorts: modes, comma-separated: ${MODES.join(' ')}`), default: SORT_AXES.mode })
     .option('distribution', {
-      type: 'string',
+      ...word('sorts: distributions of clsort gen, comma-separated; uniform floats are random bits'),
       default: SORT_AXES.distribution,
-      describe: 'sorts: distributions of clsort gen, comma-separated; uniform floats are random bits',
     })
     .option('operation', {
-      type: 'string',
-      default: 'all',
-      describe:
+      ...word(
         'calls, first: operations, comma-separated, such as sort,argsort; calls: topK and segmentedSort include all of their variants',
+      ),
+      default: 'all',
     })
     .option('place', {
-      type: 'string',
+      ...word('calls: device for device arrays, host for typed arrays, or both'),
       default: 'both',
-      describe: 'calls: device for device arrays, host for typed arrays, or both',
     })
     .option('chain', {
       type: 'number',

@@ -1,13 +1,13 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withAxis, withInput } from './key-files.js';
-import { flag, text } from './kinds.js';
+import { flag, required, text } from './kinds.js';
 import { withOrder } from './order.js';
 import { withRecords } from './records.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withRecords(withOrder(yargs))))
-    .positional('file', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
+    .positional('file', required("file of keys, '-' for stdin"))
     .option('against', text('also check that FILE is a permutation of this file'))
     .option('json', flag('print the result as JSON'))
     .group(['dtype', 'column', 'record', 'key'], 'Input:')

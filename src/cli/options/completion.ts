@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
+import { required } from './kinds.js';
 
 /** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -8,12 +9,7 @@ export type Shell = (typeof SHELLS)[number];
 
 export const builder = (yargs: Argv) =>
   yargs
-    .positional('shell', {
-      type: 'string',
-      choices: SHELLS,
-      demandOption: true,
-      describe: SHELLS.join(', '),
-    })
+    .positional('shell', { ...required(SHELLS.join(', ')), choices: SHELLS })
     .example('source <($0 completion bash)', 'in ~/.bashrc; for zsh, likewise in ~/.zshrc')
     .example('$0 completion fish > ~/.config/fish/completions/clsort.fish', 'install for fish');
 

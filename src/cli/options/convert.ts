@@ -1,12 +1,12 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput, withTo } from './key-files.js';
-import { text } from './kinds.js';
+import { required, text, word } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withTo(withInput(withDtype(yargs)))
-    .positional('in', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
-    .positional('result', { type: 'string', describe: 'same as --out' })
+    .positional('in', required("file of keys, '-' for stdin"))
+    .positional('result', word('same as --out'))
     .option('out', text("output file, '-' for stdout", 'o'))
     .group(['dtype', 'format', 'column', 'delimiter', 'header'], 'Input:')
     .group(['out', 'to'], 'Output:')

@@ -1,5 +1,6 @@
 import type { Argv } from 'yargs';
 import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
+import { word } from './kinds.js';
 import { type RunArguments, withRun } from './run.js';
 
 export interface DemoArguments extends RunArguments {
@@ -11,14 +12,10 @@ export interface DemoArguments extends RunArguments {
 
 export const builder = (yargs: Argv) =>
   withRun(yargs)
-    .option('count', { type: 'string', default: '32', describe: 'number of keys' })
-    .option('max', {
-      type: 'string',
-      default: '1000',
-      describe: 'exclusive upper bound of the keys, which are whole numbers',
-    })
-    .option('seed', { type: 'string', describe: 'seed of the keys; default random' })
-    .option('algorithm', { type: 'string', default: 'amd', describe: 'algorithm on the device' })
+    .option('count', { ...word('number of keys'), default: '32' })
+    .option('max', { ...word('exclusive upper bound of the keys, which are whole numbers'), default: '1000' })
+    .option('seed', word('seed of the keys; default random'))
+    .option('algorithm', { ...word('algorithm on the device'), default: 'amd' })
     .group(['count', 'max', 'seed'], 'Keys:')
     .group(['algorithm', 'device', 'json'], 'Execution:')
     .example('$0 demo', 'a line of keys, tab-separated, and a line of sorted keys')

@@ -1,17 +1,13 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
-import { flag } from './kinds.js';
+import { flag, words } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, … } as JSON' })
     .option('self-test', flag('rerun the self-test of each algorithm on each device and save the results'))
-    .option('algorithm', {
-      type: 'string',
-      array: true,
-      describe: 'with --self-test, test only these algorithms',
-    })
+    .option('algorithm', words('with --self-test, test only these algorithms'))
     .option('timeout', {
       type: 'number',
       default: 120,

@@ -1,6 +1,6 @@
 /** Options of sorts and batches over several machines. */
 import type { Argv } from 'yargs';
-import { flag, text } from './kinds.js';
+import { flag, number, text, word } from './kinds.js';
 
 export const ENGINE_NAMES = ['local', 'bullmq', 'slurm', 'kubernetes'] as const;
 
@@ -19,10 +19,8 @@ export const withRedis = <T>(yargs: Argv<T>) =>
       ),
     )
     .option('queue', {
-      type: 'string',
-      nargs: 1,
+      ...text('queue of workers, such as those with one kind of device'),
       default: 'default',
-      describe: 'queue of workers, such as those with one kind of device',
     });
 
 /** Adds --workers-folder. */
@@ -37,9 +35,8 @@ export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallba
   withWorkersFolder(
     withRedis(
       yargs.option('engine', {
-        type: 'string',
+        ...word('run on many machines, with this engine; see docs/many-machines.md'),
         choices: [...engines],
-        describe: 'run on many machines, with this engine; see docs/many-machines.md',
       }),
     ),
     fallback,
@@ -100,14 +97,6 @@ export interface ClusterArguments extends RedisArguments, SchedulerArguments {
 export const withCluster = <T>(yargs: Argv<T>) =>
   withScheduler(
     withEngine(yargs, ENGINE_NAMES, "OUT's folder")
-      .option('partitions', {
-        type: 'number',
-        nargs: 1,
-        describe: 'with --engine, approximate number of partitions; default by size',
-      })
-      .option('shards', {
-        type: 'number',
-        nargs: 1,
-        describe: 'with --engine, approximate number of shards of the input; default by size',
-      }),
+      .option('partitions', number('with --engine, approximate number of partitions; default by size'))
+      .option('shards', number('with --engine, approximate number of shards of the input; default by size')),
   );

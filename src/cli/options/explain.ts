@@ -3,7 +3,7 @@ import { EXPLAINED, EXPLAINED_NAMES } from '../../explain/explained.js';
 import { DTYPES } from '../../keys/dtype.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
-import { flag, text } from './kinds.js';
+import { flag, text, word, words } from './kinds.js';
 import { OPS } from './op.js';
 
 const STEPS = Object.entries(EXPLAINED)
@@ -13,34 +13,28 @@ const STEPS = Object.entries(EXPLAINED)
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
-    .positional('keys', { type: 'string', array: true, describe: 'keys, such as 7 14 4 1' })
+    .positional('keys', words('keys, such as 7 14 4 1'))
     .option('algorithm', {
-      type: 'string',
+      ...word('sorting algorithm, or reduce, scan, histogram'),
       choices: EXPLAINED_NAMES,
       default: 'split',
-      describe: 'sorting algorithm, or reduce, scan, histogram',
     })
-    .option('step', {
-      type: 'string',
-      describe: `step or variant of the algorithm; default the first: ${STEPS}`,
-    })
-    .option('bits', {
-      type: 'string',
-      describe:
+    .option('step', word(`step or variant of the algorithm; default the first: ${STEPS}`))
+    .option(
+      'bits',
+      word(
         'sort only by bits A to B of the encoded keys, as A:B, or by the lowest B bits; histogram: bits of the bins',
-    })
+      ),
+    )
     .option('radix-bits', { type: 'number', describe: 'split: bits of a digit, 1 to 4' })
-    .option('scan', { type: 'string', choices: ['3', '5'], describe: 'amd: number of kernels of the scan' })
-    .option('op', { type: 'string', choices: [...OPS], describe: 'reduce: operator; default sum' })
+    .option('scan', { ...word('amd: number of kernels of the scan'), choices: ['3', '5'] })
+    .option('op', { ...word('reduce: operator; default sum'), choices: [...OPS] })
     .option('random', text('number of random keys, instead of KEYS'))
     .option('max', text('exclusive upper bound of random keys, which are whole numbers; default 1000'))
-    .option('seed', { type: 'string', default: '1', describe: 'seed of the random keys, 64 bits' })
+    .option('seed', { ...word('seed of the random keys, 64 bits'), default: '1' })
     .option('pairs', flag('sort pairs, with the values v0 v1 v2 ...'))
     .option('descending', flag('largest key first', 'r'))
-    .option('dtype', {
-      type: 'string',
-      describe: `dtype of the keys: ${DTYPES.join(' ')}; detected by default`,
-    })
+    .option('dtype', word(`dtype of the keys: ${DTYPES.join(' ')}; detected by default`))
     .option('json', flag('print the data as JSON'))
     .option('html', text('write a page to step through in a browser'))
     .group(['algorithm', 'step', 'device'], 'Algorithm:')

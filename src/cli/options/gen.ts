@@ -3,26 +3,23 @@ import { DISTRIBUTIONS } from '../../io/operations/gen.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withOut } from './in-out.js';
 import { withDtype, withText, withTo } from './key-files.js';
-import { text } from './kinds.js';
+import { required, text, word } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withOut(withTo(withText(withDtype(yargs))))
-    .option('format', { type: 'string', default: 'auto', describe: 'same as --to' })
-    .option('count', {
-      type: 'string',
-      demandOption: true,
-      describe: 'number of keys: 1000, 1e6, 16Mi, 2^24',
-    })
+    .option('format', { ...word('same as --to'), default: 'auto' })
+    .option('count', required('number of keys: 1000, 1e6, 16Mi, 2^24'))
     .option('distribution', {
-      type: 'string',
+      ...word(
+        `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are arbitrary bit patterns`,
+      ),
       default: 'uniform',
-      describe: `${DISTRIBUTIONS.join(' ')}; uniform floats are in [0, 1), random-bits are arbitrary bit patterns`,
     })
     .option(
       'range',
       text('uniform keys from A to B, as A:B; B is inclusive for integers, exclusive for floats'),
     )
-    .option('seed', { type: 'string', default: '1', describe: 'seed of the keys, 64 bits' })
+    .option('seed', { ...word('seed of the keys, 64 bits'), default: '1' })
     .group(['count', 'dtype', 'distribution', 'range', 'seed'], 'Keys:')
     .group(['out', 'to'], 'Output:')
     .example('$0 gen --count 16Mi -o in.u32', '64 MiB of uniform keys')

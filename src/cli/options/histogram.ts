@@ -1,24 +1,16 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput } from './key-files.js';
-import { text } from './kinds.js';
+import { requiredWords, text, word } from './kinds.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withInput(withDtype(yargs)))
-    .positional('in', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      describe: "files of keys with one dtype, '-' for stdin",
-    })
+    .positional('in', requiredWords("files of keys with one dtype, '-' for stdin"))
     .option('bins', { type: 'number', describe: 'number of bins; default 10' })
     .option('range', text('range of the bins, as A:B; default from the smallest to the largest key'))
     .option('edges', text('edges of the bins instead, comma-separated: 0,10,100'))
-    .option('bits', {
-      type: 'string',
-      describe: 'one bin for each digit in bits A to B of the encoded keys instead, as A:B',
-    })
+    .option('bits', word('one bin for each digit in bits A to B of the encoded keys instead, as A:B'))
     .group(['dtype', 'column'], 'Input:')
     .group(['bins', 'range', 'edges', 'bits'], 'Bins:')
     .group(['device', 'json'], 'Execution:')

@@ -1,5 +1,6 @@
 /** Input files and one output file. */
 import type { Argv } from 'yargs';
+import { requiredWords, text } from './kinds.js';
 
 export interface OutArguments {
   readonly out: string;
@@ -11,13 +12,7 @@ export interface InOutArguments extends OutArguments {
 
 /** Adds --out. */
 export const withOut = <T>(yargs: Argv<T>) =>
-  yargs.option('out', {
-    alias: 'o',
-    type: 'string',
-    nargs: 1,
-    default: '-',
-    describe: "output file; '-' for stdout",
-  });
+  yargs.option('out', { ...text("output file; '-' for stdout", 'o'), default: '-' });
 
 /**
  * Adds the inputs and --out.
@@ -25,11 +20,4 @@ export const withOut = <T>(yargs: Argv<T>) =>
  * @param what description of the inputs, in the plural
  */
 export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys with one dtype') =>
-  withOut(
-    yargs.positional('in', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      describe: `${what}, '-' for stdin`,
-    }),
-  );
+  withOut(yargs.positional('in', requiredWords(`${what}, '-' for stdin`)));

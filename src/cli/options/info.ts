@@ -1,11 +1,11 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withAxis, withDtype, withInput } from './key-files.js';
-import { flag } from './kinds.js';
+import { flag, required } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withAxis(withInput(withDtype(yargs)))
-    .positional('file', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
+    .positional('file', required("file of keys, '-' for stdin"))
     .option('json', flag('print the result as JSON'))
     .group(['dtype', 'format', 'column', 'axis'], 'Input:')
     .group(['json'], 'Output:')

@@ -1,6 +1,7 @@
 import type { Argv } from 'yargs';
 import { type OutArguments, withOut } from './in-out.js';
 import { type InputArguments, type OutputArguments, withFormat, withTo } from './key-files.js';
+import { required, text, word } from './kinds.js';
 import { type BudgetArguments, withBudget } from './memory.js';
 import { type RunArguments, withRun } from './run.js';
 
@@ -20,12 +21,8 @@ export interface JoinArguments
 
 export const builder = (yargs: Argv) =>
   withOut(withRun(withBudget(withTo(withFormat(yargs)))))
-    .positional('left', { type: 'string', demandOption: true, describe: "table, '-' for stdin" })
-    .positional('right', {
-      type: 'string',
-      demandOption: true,
-      describe: 'table of the same or another format',
-    })
+    .positional('left', required("table, '-' for stdin"))
+    .positional('right', required('table of the same or another format'))
     .option('on', {
       type: 'string',
       nargs: 1,
@@ -33,17 +30,11 @@ export const builder = (yargs: Argv) =>
       describe: "columns with equal values, such as 'id,day', or A=B if their names differ",
     })
     .option('kind', {
-      type: 'string',
+      ...word('inner: pairs; left: also LEFT rows without a pair; anti: only these'),
       choices: ['inner', 'left', 'anti'] as const,
       default: 'inner' as const,
-      describe: 'inner: pairs; left: also LEFT rows without a pair; anti: only these',
     })
-    .option('suffix', {
-      type: 'string',
-      nargs: 1,
-      default: '_right',
-      describe: 'added to names of RIGHT columns that LEFT also has',
-    })
+    .option('suffix', { ...text('added to names of RIGHT columns that LEFT also has'), default: '_right' })
     .option('verify', {
       type: 'boolean',
       default: false,

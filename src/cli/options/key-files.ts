@@ -2,16 +2,16 @@
 import type { Argv } from 'yargs';
 import { KEY_FORMATS } from '../../io/formats/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
-import { text } from './kinds.js';
+import { number, text, texts, word } from './kinds.js';
 
 const FORMATS = KEY_FORMATS.join(' ');
 
 /** Adds --dtype. */
 export const withDtype = <T>(yargs: Argv<T>) =>
-  yargs.option('dtype', {
-    type: 'string',
-    describe: `dtype of raw keys if the file name does not define it: ${DTYPES.join(' ')}; f64be is big-endian`,
-  });
+  yargs.option(
+    'dtype',
+    word(`dtype of raw keys if the file name does not define it: ${DTYPES.join(' ')}; f64be is big-endian`),
+  );
 
 /** Options about text, for input and output. */
 export interface TextArguments {
@@ -40,22 +40,12 @@ export const withText = <T>(yargs: Argv<T>) =>
     })
     .option('delimiter', text("CSV delimiter, such as ';' or '\\t'; detected by default", 't'))
     .option('comment', text('prefix of comment lines in a CSV, which are skipped'))
-    .option('skip', {
-      type: 'number',
-      nargs: 1,
-      describe: 'number of lines to skip at the beginning of a CSV',
-    })
+    .option('skip', number('number of lines to skip at the beginning of a CSV'))
     .option('ragged', {
-      type: 'string',
+      ...word('CSV lines with a different number of fields; default error'),
       choices: ['error', 'fill', 'skip'] as const,
-      describe: 'CSV lines with a different number of fields; default error',
     })
-    .option('na', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'text that represents a missing value, such as N/A; may be repeated',
-    })
+    .option('na', texts('text that represents a missing value, such as N/A; may be repeated'))
     .option('decimal', text('decimal separator in text; default .'))
     .option('thousands', text('thousands separator in text'));
 
@@ -68,17 +58,13 @@ export interface InputArguments extends TextArguments {
 /** Adds --format and the text options. */
 export const withFormat = <T>(yargs: Argv<T>) =>
   withText(yargs).option('format', {
-    type: 'string',
+    ...word(`input format: ${FORMATS}; raw ignores file names and headers`),
     default: 'auto',
-    describe: `input format: ${FORMATS}; raw ignores file names and headers`,
   });
 
 /** Adds --format, --column and the text options. */
 export const withInput = <T>(yargs: Argv<T>) =>
-  withFormat(yargs).option('column', {
-    type: 'string',
-    describe: 'read one column, by its index from 0 or its name',
-  });
+  withFormat(yargs).option('column', word('read one column, by its index from 0 or its name'));
 
 /** Adds --axis. */
 export const withAxis = <T>(yargs: Argv<T>) =>
@@ -94,7 +80,7 @@ export interface OutputArguments {
 
 /** Adds --to. */
 export const withTo = <T>(yargs: Argv<T>) =>
-  yargs.option('to', {
-    type: 'string',
-    describe: `output format if the file name does not define it: ${FORMATS}; default that of the input`,
-  });
+  yargs.option(
+    'to',
+    word(`output format if the file name does not define it: ${FORMATS}; default that of the input`),
+  );

@@ -1,5 +1,6 @@
 /** Options of sort(1), for lines of text. */
 import type { Argv } from 'yargs';
+import { number, texts } from './kinds.js';
 
 export interface LineArguments {
   readonly 'numeric-sort': boolean;
@@ -40,15 +41,11 @@ export function withLines<T>(yargs: Argv<T>): Argv<T> {
   }
   return yargs
     .option('line-key', {
+      ...texts('lines: sort by fields, as in 2,2n or 1.3,1.5; may be repeated, most significant first'),
       alias: 'k',
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'lines: sort by fields, as in 2,2n or 1.3,1.5; may be repeated, most significant first',
     })
-    .option('parallel', {
-      type: 'number',
-      nargs: 1,
-      describe: 'threads of the host engine, at most 64; default the processors that the process may use',
-    });
+    .option(
+      'parallel',
+      number('threads of the host engine, at most 64; default the processors that the process may use'),
+    );
 }

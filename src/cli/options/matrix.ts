@@ -2,39 +2,25 @@ import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
-import { flag, text } from './kinds.js';
+import { flag, number, text, texts, words } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { unnamed: 'all', words: true })
     .option('quick', flag('two sizes, ascending, keys only; each operation once'))
     .option('full', flag('up to 2^20 + 3 keys, also NaN first; few distinct, sorted and equal keys'))
-    .option('only', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe: 'only matching cases, such as algorithm=tiled,dtype=u32|f64 or topK,u32; may be repeated',
-    })
-    .option('algorithm', {
-      type: 'string',
-      array: true,
-      describe: 'only these algorithms; comma-separated or repeated',
-    })
-    .option('dtype', {
-      type: 'string',
-      array: true,
-      describe: `only these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`,
-    })
-    .option('seed', { type: 'string', nargs: 1, default: '1', describe: 'seed of all keys' })
+    .option(
+      'only',
+      texts('only matching cases, such as algorithm=tiled,dtype=u32|f64 or topK,u32; may be repeated'),
+    )
+    .option('algorithm', words('only these algorithms; comma-separated or repeated'))
+    .option('dtype', words(`only these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`))
+    .option('seed', { ...text('seed of all keys'), default: '1' })
     .option('timeout', { type: 'number', default: 120, describe: 'time limit of one case in seconds' })
     .option('json', flag('print one report of all cases as JSON'))
     .option('markdown', flag('print the report as Markdown'))
     .option('html', text('write the report as a page, with filters and details of each case'))
     .option('junit', text('write the report as JUnit XML'))
-    .option('read', {
-      type: 'string',
-      array: true,
-      describe: 'combine these reports of earlier runs (--json) instead of testing',
-    })
+    .option('read', words('combine these reports of earlier runs (--json) instead of testing'))
     .option('compare', {
       type: 'string',
       array: true,
@@ -42,10 +28,8 @@ export const builder = (yargs: Argv) =>
       describe: 'compare two reports of earlier runs (--json) instead of testing',
     })
     .option('factor', {
-      type: 'number',
-      nargs: 1,
+      ...number('with --compare, factor of time from which a call counts as slower'),
       default: 2,
-      describe: 'with --compare, factor of time from which a call counts as slower',
     })
     .option('child', { type: 'string', hidden: true })
     .group(['device', 'quick', 'full', 'only', 'algorithm', 'dtype', 'timeout'], 'Cases:')

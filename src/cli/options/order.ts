@@ -1,7 +1,7 @@
 /** Options that define key type and order. */
 import type { Argv } from 'yargs';
 import { withDtype } from './key-files.js';
-import { flag } from './kinds.js';
+import { flag, word } from './kinds.js';
 
 export interface WholeOrderArguments {
   readonly dtype: string | undefined;
@@ -15,18 +15,10 @@ export interface OrderArguments extends WholeOrderArguments {
 
 /** Adds --dtype, --descending, --nan and --bits. */
 export const withOrder = <T>(yargs: Argv<T>) =>
-  withWholeOrder(yargs).option('bits', {
-    type: 'string',
-    describe: 'compare only bits A to B of the encoded keys, as A:B',
-  });
+  withWholeOrder(yargs).option('bits', word('compare only bits A to B of the encoded keys, as A:B'));
 
 /** Adds --dtype, --descending and --nan. */
 export const withWholeOrder = <T>(yargs: Argv<T>) =>
   withDtype(yargs)
     .option('descending', flag('largest key first', 'r'))
-    .option('nan', {
-      type: 'string',
-      default: 'last',
-      choices: ['first', 'last'],
-      describe: 'position of NaNs',
-    });
+    .option('nan', { ...word('position of NaNs'), default: 'last', choices: ['first', 'last'] });

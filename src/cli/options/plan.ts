@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { ENGINE_NAMES } from './engine.js';
-import { flag } from './kinds.js';
+import { flag, number } from './kinds.js';
 
 /** Returns an option with one value. */
 const text = (describe: string) => ({ type: 'string', nargs: 1, describe }) as const;
@@ -22,17 +22,8 @@ export const builder = (yargs: Argv) =>
       default: 'bullmq',
     })
     .option('nodes', { ...text('numbers of machines, comma-separated'), default: '1' })
-    .option('gpus', {
-      type: 'number',
-      nargs: 1,
-      default: 1,
-      describe: 'devices per node, with one worker each',
-    })
-    .option('cores', {
-      type: 'number',
-      nargs: 1,
-      describe: 'cores per node; default 16 per device (an assumption)',
-    })
+    .option('gpus', { ...number('devices per node, with one worker each'), default: 1 })
+    .option('cores', number('cores per node; default 16 per device (an assumption)'))
     .option(
       'network',
       text('network rate of a node, each way, in bits: 400G or 400Gbit/s; default unlimited'),

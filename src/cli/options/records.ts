@@ -1,5 +1,6 @@
 /** Options of record files. */
 import type { Argv } from 'yargs';
+import { number, texts } from './kinds.js';
 
 export interface RecordArguments {
   readonly record: number | undefined;
@@ -10,15 +11,10 @@ export interface RecordArguments {
 /** Adds --record and --key. */
 export const withRecords = <T>(yargs: Argv<T>) =>
   yargs
-    .option('record', {
-      type: 'number',
-      nargs: 1,
-      describe: 'size of a record in bytes; --key defines its keys',
-    })
-    .option('key', {
-      type: 'string',
-      array: true,
-      nargs: 1,
-      describe:
+    .option('record', number('size of a record in bytes; --key defines its keys'))
+    .option(
+      'key',
+      texts(
         'key of a record: OFFSET:LENGTH (bytes) or OFFSET:TYPE[be] (a number), with :desc for descending; may be repeated, most significant first',
-    });
+      ),
+    );

@@ -1,18 +1,14 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput } from './key-files.js';
+import { requiredWords, word } from './kinds.js';
 import { OPS } from './op.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withInput(withDtype(yargs)))
-    .positional('in', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      describe: "files of keys with one dtype, '-' for stdin",
-    })
-    .option('op', { type: 'string', default: 'sum', choices: [...OPS], describe: 'operator' })
+    .positional('in', requiredWords("files of keys with one dtype, '-' for stdin"))
+    .option('op', { ...word('operator'), default: 'sum', choices: [...OPS] })
     .group(['dtype', 'column'], 'Input:')
     .group(['op', 'device', 'json'], 'Execution:')
     .example('$0 reduce prices.f64', 'sum of the keys, alone on stdout')

@@ -2,6 +2,7 @@
 import type { Argv } from 'yargs';
 import { type InOutArguments, withInOut } from './in-out.js';
 import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
+import { text } from './kinds.js';
 import { type SpillArguments, withSpill } from './memory.js';
 import { type RunArguments, withRun } from './run.js';
 
@@ -21,11 +22,10 @@ export const withRows = <T>(yargs: Argv<T>) =>
     withRun(withSpill(withTo(withInput(withDtype(yargs))))),
     'files of keys, tables or lines of text, all of one kind',
   )
-    .option('seed', {
-      type: 'string',
-      nargs: 1,
-      describe: 'seed of 64 bits; the same seed gives the same result; default: a new one, which is printed',
-    })
+    .option(
+      'seed',
+      text('seed of 64 bits; the same seed gives the same result; default: a new one, which is printed'),
+    )
     .option('zero-terminated', {
       alias: 'z',
       type: 'boolean',

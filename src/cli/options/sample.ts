@@ -1,4 +1,5 @@
 import type { Argv } from 'yargs';
+import { text } from './kinds.js';
 import { type RowArguments, withRows } from './rows.js';
 
 export interface SampleArguments extends RowArguments {
@@ -8,16 +9,8 @@ export interface SampleArguments extends RowArguments {
 
 export const builder = (yargs: Argv) =>
   withRows(yargs)
-    .option('n', {
-      type: 'string',
-      nargs: 1,
-      describe: '-n N: number of rows to select, such as 100 or 1e6; all rows if there are fewer',
-    })
-    .option('fraction', {
-      type: 'string',
-      nargs: 1,
-      describe: 'probability of each row to be selected, such as 0.01',
-    })
+    .option('n', text('-n N: number of rows to select, such as 100 or 1e6; all rows if there are fewer'))
+    .option('fraction', text('probability of each row to be selected, such as 0.01'))
     .group(['dtype', 'format', 'column'], 'Input:')
     .group(['n', 'fraction', 'seed'], 'Selection:')
     .group(['out', 'to'], 'Output:')

@@ -2,25 +2,21 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withInOut } from './in-out.js';
 import { withDtype, withInput, withTo } from './key-files.js';
-import { flag } from './kinds.js';
+import { flag, word } from './kinds.js';
 import { SCAN_OPS } from './op.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withInOut(withRun(withTo(withInput(withDtype(yargs)))))
     .option('inclusive', flag('inclusive scan; default exclusive'))
-    .option('op', {
-      type: 'string',
-      default: 'sum',
-      choices: [...SCAN_OPS],
-      describe: 'operator that combines keys',
-    })
+    .option('op', { ...word('operator that combines keys'), default: 'sum', choices: [...SCAN_OPS] })
     .option('verify', flag('verify each result against the previous one'))
-    .option('result-dtype', {
-      type: 'string',
-      describe:
+    .option(
+      'result-dtype',
+      word(
         'dtype of the results, which must represent every key; default from the name of OUT, otherwise that of the keys',
-    })
+      ),
+    )
     .group(['dtype', 'column'], 'Input:')
     .group(['out', 'to', 'result-dtype'], 'Output:')
     .group(['inclusive', 'op', 'device', 'verify', 'json'], 'Execution:')

@@ -2,6 +2,7 @@
 import type { Argv } from 'yargs';
 import { type OutArguments, withOut } from './in-out.js';
 import { type InputArguments, type OutputArguments, withInput, withTo } from './key-files.js';
+import { required } from './kinds.js';
 import { type BudgetArguments, withBudget } from './memory.js';
 import { type WholeOrderArguments, withWholeOrder } from './order.js';
 import { type RunArguments, withRun } from './run.js';
@@ -28,12 +29,8 @@ export const setBuilder =
   (verb: string, [line, what]: readonly [line: string, what: string]) =>
   (yargs: Argv) =>
     withOut(withRun(withBudget(withTo(withInput(withWholeOrder(yargs))))))
-      .positional('a', { type: 'string', demandOption: true, describe: "file of keys, '-' for stdin" })
-      .positional('b', {
-        type: 'string',
-        demandOption: true,
-        describe: 'file of keys with the same dtype',
-      })
+      .positional('a', required("file of keys, '-' for stdin"))
+      .positional('b', required('file of keys with the same dtype'))
       .option('verify', {
         type: 'boolean',
         default: false,

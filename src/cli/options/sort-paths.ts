@@ -1,6 +1,6 @@
 /** Options that name the inputs and outputs of `sort`. */
 import type { Argv } from 'yargs';
-import { text } from './kinds.js';
+import { text, words } from './kinds.js';
 
 export interface SortPaths {
   readonly in: readonly string[];
@@ -11,11 +11,10 @@ export interface SortPaths {
 /** Adds the inputs, --out and --out-dir. */
 export const withPaths = <T>(yargs: Argv<T>) =>
   yargs
-    .positional('in', {
-      type: 'string',
-      array: true,
-      describe: "files, '-' or none for stdin; several are sorted together, or each alone with --out-dir",
-    })
+    .positional(
+      'in',
+      words("files, '-' or none for stdin; several are sorted together, or each alone with --out-dir"),
+    )
     .option('out', text("output file; default '-' for stdout", 'o'))
     .option(
       'out-dir',

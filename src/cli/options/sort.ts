@@ -4,7 +4,7 @@ import { type DeviceArguments, withDevice } from './device.js';
 import { type DistinctArguments, withUnique } from './distinct.js';
 import { type ClusterArguments, withCluster } from './engine.js';
 import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
-import { flag, text } from './kinds.js';
+import { flag, text, word } from './kinds.js';
 import { type LineArguments, withLines } from './lines.js';
 import { type MemoryArguments, withMemory } from './memory.js';
 import { type OrderArguments, withOrder } from './order.js';
@@ -50,13 +50,8 @@ export const builder = (yargs: Argv) =>
     .option('argsort', flag('write positions instead of keys (u32; u64 from 2^32 keys)'))
     .option('values', text('file of values to sort with the keys, each of 1 to 8 bytes'))
     .option('values-out', text('output file for the values'))
-    .option('algorithm', { type: 'string', default: 'auto', describe: "algorithm, such as amd, or 'auto'" })
-    .option('scan', {
-      type: 'string',
-      default: 'auto',
-      choices: ['3', '5', 'auto'],
-      describe: 'scan variant of amd',
-    })
+    .option('algorithm', { ...word("algorithm, such as amd, or 'auto'"), default: 'auto' })
+    .option('scan', { ...word('scan variant of amd'), default: 'auto', choices: ['3', '5', 'auto'] })
     .option('radix-bits', {
       type: 'number',
       describe: 'radix bits: tiled 1 to 8, serial 1 to 12, split 1 to 4',

@@ -1,22 +1,16 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDtype, withInput } from './key-files.js';
+import { requiredWords, text } from './kinds.js';
 import { withSpill } from './memory.js';
 import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(withSpill(withInput(withDtype(yargs)), "the system's folder for temporary files"))
-    .positional('in', {
-      type: 'string',
-      array: true,
-      demandOption: true,
-      describe: "files of keys with one dtype, '-' for stdin",
-    })
+    .positional('in', requiredWords("files of keys with one dtype, '-' for stdin"))
     .option('quantiles', {
-      type: 'string',
-      nargs: 1,
+      ...text('quantiles to print, from 0 to 1, separated by commas'),
       default: '0.25,0.5,0.75',
-      describe: 'quantiles to print, from 0 to 1, separated by commas',
     })
     .group(['dtype', 'format', 'column'], 'Input:')
     .group(['quantiles', 'json'], 'Output:')

@@ -1,15 +1,11 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withRedis, withWorkersFolder } from './engine.js';
-import { flag } from './kinds.js';
+import { flag, required } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withWorkersFolder(withRedis(yargs), 'the current one')
-    .positional('id', {
-      type: 'string',
-      demandOption: true,
-      describe: 'job ID, as printed when the job started',
-    })
+    .positional('id', required('job ID, as printed when the job started'))
     .option('json', flag('print the progress as JSON'))
     .group(['workers-folder', 'redis', 'queue'], 'Job:')
     .group(['json'], 'Output:')

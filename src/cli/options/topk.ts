@@ -2,7 +2,7 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withInOut } from './in-out.js';
 import { withDtype, withInput, withTo } from './key-files.js';
-import { flag } from './kinds.js';
+import { flag, word } from './kinds.js';
 import { withBudget } from './memory.js';
 import { withRun } from './run.js';
 
@@ -16,12 +16,11 @@ export const builder = (yargs: Argv) =>
     })
     .option('smallest', flag('select the smallest keys, in ascending order'))
     .option('nan', {
-      type: 'string',
+      ...word('first: NaNs before all numbers; last: NaNs only if there are too few numbers'),
       default: 'last',
       choices: ['first', 'last'],
-      describe: 'first: NaNs before all numbers; last: NaNs only if there are too few numbers',
     })
-    .option('bits', { type: 'string', describe: 'compare only bits A to B of the encoded keys, as A:B' })
+    .option('bits', word('compare only bits A to B of the encoded keys, as A:B'))
     .option('argsort', flag('write positions instead of keys'))
     .option('verify', flag('verify the order, and that no other key precedes the selected ones'))
     .group(['dtype', 'column'], 'Input:')

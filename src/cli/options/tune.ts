@@ -1,7 +1,7 @@
 import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
-import { flag } from './kinds.js';
+import { flag, word } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs)
@@ -10,16 +10,16 @@ export const builder = (yargs: Argv) =>
       default: 60,
       describe: 'search time in seconds, including compilation',
     })
-    .option('algorithm', {
-      type: 'string',
-      describe:
+    .option(
+      'algorithm',
+      word(
         'algorithms, comma-separated, or scan compact unique reduce histogram; default those that the device uses',
-    })
-    .option('shape', {
-      type: 'string',
-      describe:
-        'dtypes, comma-separated, with +4 or +8 for the bytes of a value; default the most common ones',
-    })
+      ),
+    )
+    .option(
+      'shape',
+      word('dtypes, comma-separated, with +4 or +8 for the bytes of a value; default the most common ones'),
+    )
     .option('dry-run', flag('measure, but save nothing'))
     .option('reset', flag('delete the saved parameters of the device'))
     .option('write', {

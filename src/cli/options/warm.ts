@@ -2,19 +2,17 @@ import type { Argv } from 'yargs';
 import { DTYPES } from '../../keys/dtype.js';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
+import { words } from './kinds.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(yargs, { words: true })
-    .option('operation', {
-      type: 'string',
-      array: true,
-      describe: 'only these operations, such as sort,topK; comma-separated or repeated; default all',
-    })
+    .option(
+      'operation',
+      words('only these operations, such as sort,topK; comma-separated or repeated; default all'),
+    )
     .option('dtype', {
-      type: 'string',
-      array: true,
+      ...words(`for these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`),
       default: ['u32', 'f32', 'u64', 'f64'],
-      describe: `for these dtypes, of ${DTYPES.join(' ')}; comma-separated or repeated`,
     })
     .option('json', { type: 'boolean', default: false, describe: 'print { schema, …, programs } as JSON' })
     .group(['device', 'operation', 'dtype'], 'Selection:')

@@ -2,31 +2,22 @@ import type { Argv } from 'yargs';
 import type { ArgumentsOf } from '../spec.js';
 import { withDevice } from './device.js';
 import { withRedis, withWorkersFolder } from './engine.js';
-import { flag, text } from './kinds.js';
+import { flag, number, text } from './kinds.js';
 import { withBudget } from './memory.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(withBudget(withWorkersFolder(withRedis(yargs), 'the current one')))
     .option('tmp', text('folder for external sorts; default in the shared folder', 'T'))
     .option('stalled', {
-      type: 'number',
-      nargs: 1,
+      ...number('seconds without a response after which another worker takes over a task'),
       default: 30,
-      describe: 'seconds without a response after which another worker takes over a task',
     })
     .option('job', text('for schedulers: run one step of this job, then exit'))
     .option('step', {
-      type: 'string',
-      nargs: 1,
+      ...text('for schedulers: step of the job'),
       choices: ['sample', 'splitters', 'partition', 'sort', 'verify', 'finish', 'batch'],
-      describe: 'for schedulers: step of the job',
     })
-    .option('share', {
-      type: 'number',
-      nargs: 1,
-      default: 0,
-      describe: 'for schedulers: index of the share of the step, from 0',
-    })
+    .option('share', { ...number('for schedulers: index of the share of the step, from 0'), default: 0 })
     .option('json', flag('print events as JSON to stdout, one object per line'))
     .group(['workers-folder', 'redis', 'queue', 'stalled'], 'Tasks:')
     .group(['device', 'memory', 'tmp', 'json'], 'Execution:')

@@ -24,10 +24,7 @@ export const UNCACHED_BYTES = policy('uncachedCopies', 64 * 2 ** 20, Number.POSI
 /** More threads gain nothing: the memory is busy. */
 export const MAX_THREADS = 16;
 
-/**
- * Fewer bytes are copied by the calling thread: waking others takes as long. scripts/results/NOTES.md,
- * "sortMany".
- */
+/** Fewer bytes are copied by the calling thread: waking others takes as long. scripts/results/NOTES.md, "sortMany". */
 export const MIN_PARALLEL_COPY_BYTES = policy('parallelCopies', 2 ** 18, Number.POSITIVE_INFINITY);
 
 /** Concurrent file transfers per direction: scripts/results/NOTES.md, "Batches on an H200". */

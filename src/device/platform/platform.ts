@@ -44,8 +44,7 @@ export function toNumber(value: unknown): number {
 }
 
 /**
- * Returns a function that queries a device. It returns undefined for unknown queries and throws when the driver
- * fails.
+ * Returns a function that queries a device. It returns undefined for unknown queries and throws when the driver fails.
  */
 export const queryOf =
   (handle: cl.Device): DeviceQuery =>

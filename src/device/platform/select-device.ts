@@ -55,9 +55,7 @@ const matchesSpec = ({ id, platform, name, type }: DeviceInfo, wanted: string): 
 export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec, found: readonly D[]): D[] {
   const wanted = spec.trim();
   if (wanted === '') throw invalidArgument('device', EXPECTED, spec);
-  if (wanted === 'host') {
-    throw invalidArgument('device', 'an OpenCL device', wanted, { advice: ADVICE });
-  }
+  if (wanted === 'host') throw invalidArgument('device', 'an OpenCL device', wanted, { advice: ADVICE });
   const matching =
     wanted === 'auto'
       ? rankDevices(found).slice(0, 1)
@@ -70,9 +68,7 @@ export function matchingDevices<D extends { info: DeviceInfo }>(spec: DeviceSpec
   const advice = `${meant === undefined ? '' : `${meant} `}${ADVICE}; 'host' sorts without OpenCL`;
   throw new NoDeviceError(
     `cannot find OpenCL device '${wanted}': ${cause}. ${advice}${hint && `.${hint}`}. For more, run clsort doctor`,
-    {
-      details: { device: wanted, devices: found.map(({ info }) => info) },
-    },
+    { details: { device: wanted, devices: found.map(({ info }) => info) } },
   );
 }
 

@@ -104,8 +104,7 @@ export abstract class CommandQueue {
   }
 
   /**
-   * Defers launches until another command is enqueued or the queue is submitted. The order of the queue stays the
-   * same.
+   * Defers launches until another command is enqueued or the queue is submitted. The order of the queue stays the same.
    *
    * @param launches all deferred launches; the same object as before counts as one launch more
    */
@@ -231,8 +230,7 @@ export abstract class CommandQueue {
   }
 
   /**
-   * Like `submit`, but the next wait reports a failure. For code that waits, or that releases buffers of the
-   * launches.
+   * Like `submit`, but the next wait reports a failure. For code that waits, or that releases buffers of the launches.
    */
   trySubmit(): void {
     try {

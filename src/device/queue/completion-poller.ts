@@ -301,9 +301,8 @@ interface PendingWait {
 }
 
 /**
- * Merges the waits for a queue. The driver is asked for one wait at a time, after the current microtasks. All
- * requests until then share that wait, which covers everything enqueued by then. So any number of waits costs few
- * events.
+ * Merges the waits for a queue. The driver is asked for one wait at a time, after the current microtasks. All requests
+ * until then share that wait, which covers everything enqueued by then. So any number of waits costs few events.
  *
  * If enqueuing takes long, waits may start in between. The first waiters then continue before the device has reached
  * the last command.

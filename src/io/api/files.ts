@@ -99,9 +99,7 @@ export async function sortFile(
 ): Promise<FileReport> {
   const input = inputOf(from);
   const output = outputOf(to);
-  if (typeof options !== 'object' || options === null) {
-    throw invalidArgument('options', 'an object', options);
-  }
+  if (typeof options !== 'object' || options === null) throw invalidArgument('options', 'an object', options);
   for (const name of Object.keys(options)) {
     if (Object.hasOwn(NAMES, name)) continue;
     throw renamedError('option', name) ?? invalidName('an option', name, Object.keys(NAMES));
@@ -175,9 +173,7 @@ async function* bytesOfHandle(handle: FileHandle): AsyncGenerator<Uint8Array> {
 }
 
 const handleOutput = (handle: FileHandle): Writable =>
-  new Writable({
-    write: (chunk, _, done) => void handle.writeFile(chunk).then(() => done(), done),
-  });
+  new Writable({ write: (chunk, _, done) => void handle.writeFile(chunk).then(() => done(), done) });
 
 /** @throws UsageError when `from` is not readable */
 function inputOf(from: unknown): string | readonly string[] | Readable {

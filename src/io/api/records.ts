@@ -68,8 +68,6 @@ function parseLayout<O extends RecordSortOptions>(options: O = {} as O, ...witho
   const { record, keys, nan, ...rest } = options;
   const order = layoutOrdering({ record, keys, nan });
   const wrong = ['dtype', 'descending', 'bitRange', ...without].find((name) => name in rest);
-  if (wrong) {
-    throw new UsageError(`cannot use option ${wrong} for records: keys determine the order`);
-  }
+  if (wrong) throw new UsageError(`cannot use option ${wrong} for records: keys determine the order`);
   return { order, ...rest };
 }

@@ -48,9 +48,7 @@ export class OrderScan {
     this.#codec = keyCodec(order.dtype, order);
     this.#info = this.#codec.dtype;
     this.#columns = lines?.columns ?? Number.POSITIVE_INFINITY;
-    if (lines?.along === 'columns') {
-      this.#above = newArray('u32', lines.columns * codeWordsOf(this.#info));
-    }
+    if (lines?.along === 'columns') this.#above = newArray('u32', lines.columns * codeWordsOf(this.#info));
   }
 
   /** Scans the next keys, as little-endian bytes. */

@@ -48,9 +48,7 @@ export const minMemory = (order: RecordOrdering): number =>
  */
 export function partitionBudget(memory: number, order: RecordOrdering): Budget {
   const minBytes = minMemory(order);
-  if (memory < minBytes) {
-    throw insufficientMemory(`sort ${order.description}`, memory, minBytes);
-  }
+  if (memory < minBytes) throw insufficientMemory(`sort ${order.description}`, memory, minBytes);
   return {
     memory,
     partitionBytes: wholeRecords(Math.min(MAX_PARTITION_BYTES, memory / memoryFactor(order)), order),

@@ -27,9 +27,7 @@ export class Placer {
     this.#splitters = splitters;
     this.#slice = Math.max(1, Math.min(MAX_SLICE_RECORDS, Math.floor(SLICE_BYTES / order.recordBytes)));
     const { codes } = order;
-    if (native && codes) {
-      this.#native = { codec: codecWords(codes.codec, codes.mask), ...splitters.table };
-    }
+    if (native && codes) this.#native = { codec: codecWords(codes.codec, codes.mask), ...splitters.table };
   }
 
   /**

@@ -16,12 +16,7 @@ const orderOf = ({
   descending = false,
   nan = 'last',
   bitRange,
-}: SortOptions & { dtype: Dtype }): Order => ({
-  dtype,
-  descending,
-  nan,
-  ...(bitRange && { bitRange }),
-});
+}: SortOptions & { dtype: Dtype }): Order => ({ dtype, descending, nan, ...(bitRange && { bitRange }) });
 
 interface PendingArray {
   readonly keys: KeyArray;

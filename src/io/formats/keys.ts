@@ -207,9 +207,7 @@ export async function openRecords(
 const notCompressed = (path: string, { name }: FileFormat): FormatError =>
   new FormatError(
     `cannot use ${path}: ${name} is not compressed as a whole. Name it without the extension of the compression`,
-    {
-      details: { path, found: name },
-    },
+    { details: { path, found: name } },
   );
 
 /** Options for writing an output. */

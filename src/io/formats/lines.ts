@@ -29,10 +29,7 @@ export const lines: KeyFormat = {
       text: _,
       column,
       ...reader
-    } = await openTextKeys(KIND, source, {
-      ...request,
-      header: false,
-    }).catch((error) => {
+    } = await openTextKeys(KIND, source, { ...request, header: false }).catch((error) => {
       if (!(error instanceof DtypeError)) throw error;
       const message = withAdvice(
         error.message,
@@ -44,10 +41,7 @@ export const lines: KeyFormat = {
   },
   async create(output, { dtype }) {
     const textOf = textsOf(dtype);
-    return {
-      write: (piece) => output.write(Buffer.from(textOf(piece))),
-      end: async () => undefined,
-    };
+    return { write: (piece) => output.write(Buffer.from(textOf(piece))), end: async () => undefined };
   },
 };
 

@@ -127,9 +127,7 @@ function dtypeOfDescr(descr: Literal | undefined, name: string): Pick<NpyHeader,
 const unsupportedType = (name: string, found: string): DtypeError =>
   new DtypeError(
     `cannot read ${name} as keys: its elements are ${found}. Convert them to one of ${DTYPES.join(', ')}`,
-    {
-      details: { path: name, found },
-    },
+    { details: { path: name, found } },
   );
 
 /** Digits to which the first dimension may grow while a file is written; NumPy reserves the same space. */

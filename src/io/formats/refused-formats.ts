@@ -122,8 +122,5 @@ export const REFUSED_FORMATS: readonly FileFormat[] = [
     matches: (head) => /^RIFF....(WAVE|WEBP|AVI )/s.test(latin1(head, 0, 12)),
   },
   { name: 'JSON text', extensions: ['json'] },
-  {
-    ...TEXT,
-    extensions: ['log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'],
-  },
+  { ...TEXT, extensions: ['log', 'md', 'xml', 'html', 'htm', 'yaml', 'yml', 'toml', 'ini'] },
 ];

@@ -1,11 +1,7 @@
 import type { FileFormat } from './file-format.js';
 
 /** Text of an unknown kind. */
-export const TEXT: FileFormat = {
-  name: 'text',
-  extensions: [],
-  hint: 'Use --format lines, csv or ndjson',
-};
+export const TEXT: FileFormat = { name: 'text', extensions: [], hint: 'Use --format lines, csv or ndjson' };
 
 /** Minimum length of detected text. Random bytes would pass each check with probability 0.4 per byte. */
 const MIN_BYTES = 32;

@@ -25,11 +25,7 @@ export class Lines {
   }
 
   at(i: number): Text {
-    return {
-      bytes: this.bytes,
-      begin: this.starts[i] as number,
-      end: (this.starts[i + 1] as number) - 1,
-    };
+    return { bytes: this.bytes, begin: this.starts[i] as number, end: (this.starts[i + 1] as number) - 1 };
   }
 
   /** Returns the code of each line by an order. */

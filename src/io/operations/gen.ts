@@ -86,9 +86,7 @@ export class Generator {
    */
   constructor(request: GenRequest) {
     const { distribution, dtype } = request;
-    if (!DISTRIBUTIONS.includes(distribution)) {
-      throw invalidName('distribution', distribution, DISTRIBUTIONS);
-    }
+    if (!DISTRIBUTIONS.includes(distribution)) throw invalidName('distribution', distribution, DISTRIBUTIONS);
     this.#request = request;
     this.#info = dtypeInfo(dtype);
     this.#random = new Random(request.seed);

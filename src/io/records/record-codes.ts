@@ -123,9 +123,7 @@ function copyColumn(
 function copyCodeBytes(codes: Uint32Array, byte: number, to: Uint8Array, n: number, stride: number): void {
   const word = byte >> 2;
   const shift = (byte & 3) * 8;
-  for (let i = 0, j = 0; i < n; i++, j += WORD_BYTES) {
-    to[j] = (codes[i * stride + word] as number) >>> shift;
-  }
+  for (let i = 0, j = 0; i < n; i++, j += WORD_BYTES) to[j] = (codes[i * stride + word] as number) >>> shift;
 }
 
 /** Encodes one number of each record. */

@@ -53,9 +53,7 @@ const EXPECTED = 'OFFSET:LENGTH or OFFSET:TYPE, optionally with :desc (such as 0
 export function parseRecordKey(text: string): RecordKey {
   const [, at, what = '', direction = 'asc'] = /^(\d+):(\w+)(?::(\w+))?$/.exec(text) ?? [];
   if (at === undefined) throw invalidArgument('key', EXPECTED, text);
-  if (!['asc', 'desc'].includes(direction)) {
-    throw invalidArgument('key', 'asc or desc at the end', text);
-  }
+  if (!['asc', 'desc'].includes(direction)) throw invalidArgument('key', 'asc or desc at the end', text);
   const place = { offset: Number(at), descending: direction === 'desc' };
   if (/^\d+$/.test(what)) return { ...place, length: Number(what) };
   const [, name = what, endian = 'le'] = /^(\w+?)(le|be)?$/.exec(what) ?? [];

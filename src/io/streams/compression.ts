@@ -82,10 +82,7 @@ async function* decompressedPieces(
     const why = (error as Error).message;
     throw new FormatError(
       `cannot read ${source.name} as a ${name} file: ${why}. It is damaged, incomplete or in another format`,
-      {
-        cause: error,
-        details: { path: source.name, expected: name },
-      },
+      { cause: error, details: { path: source.name, expected: name } },
     );
   }
 }

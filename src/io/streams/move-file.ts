@@ -54,9 +54,7 @@ export async function moveFile(
       const end = part.position + part.bytes;
       throw new IoError(
         `cannot ${what} ${name}: it was truncated to fewer than ${end} bytes during the transfer`,
-        {
-          details: { path: name },
-        },
+        { details: { path: name } },
       );
     }
     threads = sumOf(threads, made.threads);

@@ -2,8 +2,7 @@
 import { policy } from '../../util/policy.js';
 
 /**
- * Smaller arrays, in bytes, come from V8, which allocates them as fast. scripts/results/NOTES.md, "Batches on
- * an H200".
+ * Smaller arrays, in bytes, come from V8, which allocates them as fast. scripts/results/NOTES.md, "Batches on an H200".
  */
 export const MIN_BYTES = policy('arrayPool', 2 ** 19, Number.POSITIVE_INFINITY);
 

@@ -72,10 +72,7 @@ export function ioError(what: 'read' | 'write', name: string, cause: unknown): I
   };
   return new IoError(
     `cannot ${what} ${name || "''"}: ${causes[code] ?? deniedPermission(cause) ?? message}`,
-    {
-      cause,
-      details: { path: name },
-    },
+    { cause, details: { path: name } },
   );
 }
 

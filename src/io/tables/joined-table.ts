@@ -128,10 +128,7 @@ export class JoinedTable {
     }
     const contents = { layout: 'rows', fields: this.#fields, metadata } as const;
     const table = await createTable(target, output, contents, { header, delimiter, verify, signal });
-    return {
-      write: (rows, bytes) => table.write({ rows, buffers: [bytes] }),
-      end: () => table.end(),
-    };
+    return { write: (rows, bytes) => table.write({ rows, buffers: [bytes] }), end: () => table.end() };
   }
 }
 

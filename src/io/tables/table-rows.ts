@@ -109,9 +109,7 @@ export class TableRows {
   async #openRuns(): Promise<RowRuns> {
     const { memory = 0, out, tmp, head, verify = false } = this.#job;
     const { signal, temporaryFiles, onNote } = this.#context;
-    if (memory < MIN_BYTES) {
-      throw insufficientMemory('sort the rows', memory, MIN_BYTES);
-    }
+    if (memory < MIN_BYTES) throw insufficientMemory('sort the rows', memory, MIN_BYTES);
     const folder = await temporaryFolder({ name: 'rows', out, tmp }, temporaryFiles);
     this.#folder = folder;
     signal.addEventListener('abort', this.#onAbort, { once: true });

@@ -43,8 +43,5 @@ export async function tableWriter(
   }
   const options = { header, delimiter, verify, signal };
   const table = await createTable(target, output, { layout: 'rows', fields, metadata }, options);
-  return {
-    write: (rows, bytes) => table.write({ rows, buffers: [bytes] }),
-    end: () => table.end(),
-  };
+  return { write: (rows, bytes) => table.write({ rows, buffers: [bytes] }), end: () => table.end() };
 }

@@ -162,11 +162,7 @@ export class DeviceBackend implements Backend {
 
   sortNow(plan: Plan, job: SortJob): PendingSort | undefined {
     const algorithm = job.settings.verify ? undefined : this.#ready.get(plan);
-    const resources = algorithm && {
-      algorithm,
-      verifier: undefined,
-      transfers: UNCHECKED,
-    };
+    const resources = algorithm && { algorithm, verifier: undefined, transfers: UNCHECKED };
     return resources && DeviceSort.enqueueNow(this.device, plan, job, resources);
   }
 

@@ -197,9 +197,7 @@ function* findTopMismatch(keys: Column, result: TopResult): Steps<TopFindings> {
   let [wrongSegments, wrong, counted] = [begins[0] === 0 ? 0 : 1, 0, 0];
   for (let s = 0; s < count; s++) {
     const length = (offsets[s + 1] as number) - (offsets[s] as number);
-    if ((begins[s + 1] as number) - (begins[s] as number) !== Math.min(length, k)) {
-      wrongSegments++;
-    }
+    if ((begins[s + 1] as number) - (begins[s] as number) !== Math.min(length, k)) wrongSegments++;
     if (s % SLICE === SLICE - 1) yield;
   }
   if (begins[count] !== top.n) wrongSegments++;

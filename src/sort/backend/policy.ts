@@ -45,8 +45,7 @@ export const MIN_NATIVE_ELEMENTS = 2 ** 14;
 export const MEMORY_SHARE = 0.9;
 
 /**
- * Failures after which a variant is not used again while the device is open, unless the user requests its
- * algorithm.
+ * Failures after which a variant is not used again while the device is open, unless the user requests its algorithm.
  */
 export const MAX_FAILURES = 2;
 

@@ -42,8 +42,7 @@ export interface ResultTarget<R> {
 /** Allocates results: on the device for device arrays, otherwise in new host arrays. */
 export interface ResultAllocator {
   /**
-   * Allocates n keys in an array of the type of `array`, or uses `into`, an array that the caller passed for
-   * results.
+   * Allocates n keys in an array of the type of `array`, or uses `into`, an array that the caller passed for results.
    */
   allocateLike<K extends Keys>(array: K, dtype: Dtype, n: number, into?: K): ResultTarget<K>;
   /** Allocates n elements of `dtype` where `beside` is, or uses `into`. */

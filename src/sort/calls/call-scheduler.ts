@@ -274,10 +274,7 @@ export class Execution<T> implements Repeatable {
     return Execution.run(context, body);
   }
 
-  /**
-   * Whether the call was repeated because a result was rejected. Calls that read its results must also be
-   * repeated.
-   */
+  /** Whether the call was repeated because a result was rejected. Calls that read its results must also be repeated. */
   get repeated(): boolean {
     return this.#stale || this.hasRefused;
   }

@@ -25,9 +25,7 @@ export interface BreakEvenHost {
 
 /** Several devices that sort host arrays together; uses as many of them as is fastest. */
 export interface MultiDeviceSorter {
-  /**
-   * Returns the job to share if it is worth sharing and all in host memory; undefined if one device sorts it.
-   */
+  /** Returns the job to share if it is worth sharing and all in host memory; undefined if one device sorts it. */
   sharedJob(job: SortJob): HostJob | undefined;
   sort(job: HostJob): Promise<void>;
 }
@@ -131,11 +129,10 @@ export class Calls {
   }
 
   /**
-   * Runs a call on arrays or on promises of arrays. It does not wait for a promise of another call whose
-   * result is already known.
+   * Runs a call on arrays or on promises of arrays. It does not wait for a promise of another call whose result is
+   * already known.
    *
-   * @param execute receives the dependency that resolves inputs to arrays; must not wait before it has made
-   *   its call
+   * @param execute receives the dependency that resolves inputs to arrays; must not wait before it has made its call
    */
   runWithInputs<T>(
     inputs: readonly unknown[],

@@ -41,10 +41,7 @@ export const MAX_SORT_BYTES = policy('sortBatches', 2 ** 17, 0);
 /** Fewest sorts of a batch: fewer sorts need fewer launches when they run separately. */
 export const MIN_SORTS = 4;
 
-/**
- * Most bytes that the sorts of a batch read and write. The device sorts one batch while the next one is
- * copied.
- */
+/** Most bytes that the sorts of a batch read and write. The device sorts one batch while the next one is copied. */
 export const MAX_BATCH_BYTES = 2 ** 22;
 
 /** Most sorts of a batch. */

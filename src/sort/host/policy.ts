@@ -22,9 +22,7 @@ export const YIELD_INTERVAL_MS = 5;
 /** Bytes that one step compares, which takes about a millisecond. */
 export const COMPARE_BYTES = 2 ** 22;
 
-/**
- * Below this number of keys, clearing and summing the bins of wide digits costs more than the saved passes.
- */
+/** Below this number of keys, clearing and summing the bins of wide digits costs more than the saved passes. */
 export const MIN_WIDE_DIGIT_KEYS = policy('wideDigits', 2048, Number.POSITIVE_INFINITY);
 
 /** The built-in sort takes less time than passes for so few keys. */

@@ -15,10 +15,7 @@ export function assertSamePlace(names: string, a: unknown, b: unknown): void {
     names,
     'two host arrays or two device arrays',
     { text: 'one of each' },
-    {
-      advice: 'Upload both or neither',
-      type: InputError,
-    },
+    { advice: 'Upload both or neither', type: InputError },
   );
 }
 
@@ -125,7 +122,5 @@ export function addSpans(job: SortJob, spans: Span[]): void {
   if (sorted) spans.push([sorted, byteLengthOf(keys)]);
   if (values) spans.push([values.place, valueBytesOf(job)]);
   if (moved) spans.push([moved, valueBytesOf(job)]);
-  if (segments && !segments.isRows) {
-    spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
-  }
+  if (segments && !segments.isRows) spans.push([segments.offsets.place, byteLengthOf(segments.offsets)]);
 }

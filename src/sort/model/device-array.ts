@@ -184,9 +184,7 @@ export class DeviceArray<D extends Dtype = Dtype> implements Disposable {
    */
   columnFor(owner: ArrayOwner): Column {
     const column = this.#live();
-    if (owner !== this.#owner) {
-      throw otherSorterError('device array');
-    }
+    if (owner !== this.#owner) throw otherSorterError('device array');
     return column;
   }
 

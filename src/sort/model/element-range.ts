@@ -18,9 +18,7 @@ export function assertElements(what: string, total: number, offset: number, leng
     'offset and length',
     `a range within the ${total} elements of the ${what}`,
     { text },
-    {
-      type: InputError,
-    },
+    { type: InputError },
   );
 }
 

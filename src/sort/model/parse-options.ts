@@ -68,10 +68,7 @@ const SORT_CHECKS: Readonly<Record<keyof SortOptions, Check>> = {
   verify: boolean,
   onMismatch: oneOf('retry', 'throw'),
   signal: { expected: 'an AbortSignal', accepts: (value) => value instanceof AbortSignal },
-  timeout: {
-    expected: 'milliseconds above 0',
-    accepts: (value) => typeof value === 'number' && value > 0,
-  },
+  timeout: { expected: 'milliseconds above 0', accepts: (value) => typeof value === 'number' && value > 0 },
   onProgress: callback,
   profile: boolean,
   onWarning: callback,
@@ -135,10 +132,7 @@ function check(options: object, names: readonly string[], prefix = ''): void {
         `an option${prefix && ` of ${prefix.slice(0, -1)}`}`,
         `one of ${names.join(', ')}`,
         name,
-        {
-          advice: didYouMean(name, names),
-          details: { option: name },
-        },
+        { advice: didYouMean(name, names), details: { option: name } },
       );
     }
     const { expected, accepts } = CHECKS[name] as Check;

@@ -131,9 +131,7 @@ export class ShardedArray<D extends Dtype = Dtype> implements Disposable {
    * @throws UsageError for another owner, and after `dispose()`
    */
   partsFor(owner: ShardedArrayOwner): readonly DeviceArray[] {
-    if (owner !== this.#owner) {
-      throw otherSorterError('sharded array');
-    }
+    if (owner !== this.#owner) throw otherSorterError('sharded array');
     return this.#live();
   }
 

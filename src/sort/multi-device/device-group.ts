@@ -42,8 +42,7 @@ export class DeviceGroup {
   }
 
   /**
-   * Whether to consider sharing an input: from 4 MiB on, or with `tuning.deviceCount`; never with the `host`
-   * algorithm.
+   * Whether to consider sharing an input: from 4 MiB on, or with `tuning.deviceCount`; never with the `host` algorithm.
    */
   isWorthSharing(bytes: number, { tuning, algorithm }: SortSettings): boolean {
     if (algorithm === 'host') return false;
@@ -136,10 +135,7 @@ export class DeviceGroup {
     }
   }
 
-  /**
-   * Creates the writer for a device's shard; undefined if memory runs out: the shard is then partitioned
-   * later.
-   */
+  /** Creates the writer for a device's shard; undefined if memory runs out: the shard is then partitioned later. */
   #shardWriterFor(worker: DeviceWorker, job: HostJob, maxKeys: number): ShardWriter | undefined {
     try {
       return shardWriterFor(worker, job, maxKeys);
@@ -182,9 +178,7 @@ export class DeviceGroup {
     const sort = (by: DeviceWorker, share: Shard) =>
       this.#sortOnWorker(by, { job: jobFor(share), kind, count, alone: false });
     const attempts: (readonly [DeviceWorker, () => Promise<SortReport | undefined>])[] = [];
-    if (writer) {
-      attempts.push([worker, async () => sort(worker, await writer.finish())]);
-    }
+    if (writer) attempts.push([worker, async () => sort(worker, await writer.finish())]);
     let repartitioned: Promise<Shard> | undefined;
     const repartition = async (by: DeviceWorker): Promise<Shard> => {
       const retryWriter = new HostShardWriter(by, job, count);
@@ -232,8 +226,7 @@ export class DeviceGroup {
   /**
    * Prepares to reduce slices of the keys, each on its device.
    *
-   * @returns undefined if one device should do it, as for sums of floats, which depend on the order of
-   *   summation
+   * @returns undefined if one device should do it, as for sums of floats, which depend on the order of summation
    */
   reduce(keys: Column, op: ReduceOp, settings: SortSettings): (() => Promise<number | bigint>) | undefined {
     const { n, info, dtype, place } = keys;

@@ -16,15 +16,10 @@ export const SHARD_SLACK = 0.02;
  */
 export const MAX_SORTING_DEVICES = 2;
 
-/**
- * Largest k, as a fraction of the keys per device, for which topK selects; for a larger k it sorts all keys.
- */
+/** Largest k, as a fraction of the keys per device, for which topK selects; for a larger k it sorts all keys. */
 export const MAX_TOP_FRACTION = 1 / 4;
 
-/**
- * Sampled keys per shard. With these, shard boundaries are almost surely off by less than a hundredth of all
- * keys.
- */
+/** Sampled keys per shard. With these, shard boundaries are almost surely off by less than a hundredth of all keys. */
 export const SAMPLES = 2 ** 13;
 
 /** Bytes of keys, or of values, that are partitioned at a time. */
@@ -49,7 +44,6 @@ export const LATEST_WEIGHT = 0.5;
 export const MIN_WEIGHT = 0.02;
 
 /**
- * Pieces that are partitioned at once if all writers can reserve ahead, so that threads need not idle between
- * pieces.
+ * Pieces that are partitioned at once if all writers can reserve ahead, so that threads need not idle between pieces.
  */
 export const MAX_CONCURRENT_PIECES = 2;

@@ -48,8 +48,7 @@ export interface WorkDivision<M> {
 const formatMilliseconds = (seconds: number): string => `${Number((seconds * 1000).toPrecision(2))} ms`;
 
 /**
- * Divides n keys so that all devices finish at the same time, or assigns all keys to the fastest one if that
- * is faster.
+ * Divides n keys so that all devices finish at the same time, or assigns all keys to the fastest one if that is faster.
  *
  * @param speeds speeds of at least one device
  * @param options.splitSeconds seconds that partitioning takes and that nothing hides; default: 0

@@ -78,10 +78,7 @@ export class HostShardWriter implements ShardWriter {
 
 const DTYPE_OF_BYTES = { 1: 'u8', 2: 'u16', 4: 'u32', 8: 'u64' } as const;
 
-/**
- * Writes a shard to a device through pinned slots, which are uploaded while the host partitions the next
- * pieces.
- */
+/** Writes a shard to a device through pinned slots, which are uploaded while the host partitions the next pieces. */
 class DeviceShardWriter implements ShardWriter {
   readonly #worker: DeviceWorker;
   readonly #maxKeys: number;

@@ -234,10 +234,7 @@ export function assertSeparateOutput(
       'into',
       'an array that the call does not use otherwise',
       { text: 'one of its arrays' },
-      {
-        advice: 'Pass another array, or use sortInPlace',
-        type: InputError,
-      },
+      { advice: 'Pass another array, or use sortInPlace', type: InputError },
     );
   }
   if (array instanceof DeviceArray || into instanceof DeviceArray) return;

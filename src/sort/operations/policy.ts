@@ -33,8 +33,7 @@ export const STEP_ARRAYS = 2 ** 12;
 export const MIN_THREADED_BYTES = 2 ** 10;
 
 /**
- * Bytes of a pooled buffer. One part is copied while the previous one is sorted. scripts/results/NOTES.md,
- * "sortMany".
+ * Bytes of a pooled buffer. One part is copied while the previous one is sorted. scripts/results/NOTES.md, "sortMany".
  */
 export const POOLED_BUFFER_BYTES = 2 ** 24;
 

@@ -41,8 +41,7 @@ export class CheckedTransfers {
   }
 
   /**
-   * Compares both sides of each transfer, after the wait. A transfer that differs is repeated once if
-   * possible.
+   * Compares both sides of each transfer, after the wait. A transfer that differs is repeated once if possible.
    *
    * @returns whether all are equal
    */

@@ -70,8 +70,7 @@ export interface ColumnMemory {
   /** Copies host arrays to others of the same lengths. */
   copyArrays(from: readonly Uint8Array[], to: readonly Uint8Array[]): MaybePromise<void>;
   /**
-   * Copies host arrays, concatenated, into an array of their total length. Omitted where only this thread
-   * could do it.
+   * Copies host arrays, concatenated, into an array of their total length. Omitted where only this thread could do it.
    */
   readonly concatenateArrays?: (from: readonly ArrayBufferView[], to: ArrayBufferView) => Promise<void>;
   /** Copies `view` into the column from element `offset` on, and waits for it. */
@@ -198,8 +197,7 @@ export interface BoundMemory {
 
 export interface BoundOutput extends BoundMemory {
   /**
-   * Copies the contents to host memory; complete after the next wait. Does nothing if the memory was bound in
-   * place.
+   * Copies the contents to host memory; complete after the next wait. Does nothing if the memory was bound in place.
    *
    * @param deadlineMs as of `Queue.finish`
    */
@@ -338,8 +336,7 @@ export function bindNow(device: Device, place: Place, unit: number): BoundMemory
 }
 
 /**
- * Allocates device memory for elements of `unit` bytes that belong at `place`. `copyBack` starts the transfer
- * to there.
+ * Allocates device memory for elements of `unit` bytes that belong at `place`. `copyBack` starts the transfer to there.
  *
  * @throws MemoryError when memory runs out
  */

@@ -1,7 +1,6 @@
 /**
- * Bounds checks for the metadata decoder of apache-arrow, which does not validate its input. Damaged metadata makes
- * it read out of bounds, run endless loops, or follow cycles. Runs in the subprocess, where nothing else uses the
- * decoder.
+ * Bounds checks for the metadata decoder of apache-arrow, which does not validate its input. Damaged metadata makes it
+ * read out of bounds, run endless loops, or follow cycles. Runs in the subprocess, where nothing else uses the decoder.
  */
 import { PackageError } from '../../../util/errors.js';
 

@@ -57,9 +57,7 @@ export class ReadBack {
   #error(name: string, why: string): IoError {
     return new IoError(
       `cannot write ${name}: the file that was read back differs from the written data, ${why}`,
-      {
-        details: { path: name },
-      },
+      { details: { path: name } },
     );
   }
 }

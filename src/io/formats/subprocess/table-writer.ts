@@ -27,8 +27,7 @@ export interface TableWriteOptions extends Pick<TextOptions, 'header' | 'delimit
 const hasSeconds = ({ type }: TableField): boolean => 'unit' in type && type.unit === 's';
 
 /**
- * Returns the check that reads all columns back. Undefined if rows change on the way: Parquet has no second
- * resolution.
+ * Returns the check that reads all columns back. Undefined if rows change on the way: Parquet has no second resolution.
  */
 function readBackOf({ format }: BinaryKind, { fields, layout }: TableContents): ReadBack | undefined {
   const columns = [...fields.keys()];

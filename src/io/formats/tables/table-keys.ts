@@ -17,9 +17,7 @@ export interface TableKey {
   readonly nulls?: 'first' | 'last' | undefined;
   /** Position of NaNs in floating-point columns. Default: the `nan` option, or 'last'. */
   readonly nan?: 'first' | 'last' | undefined;
-  /**
-   * Type of a text column, such as `'f64'`, `'text'` or `'date:%d/%m/%Y'`. Default: the type that fits all values.
-   */
+  /** Type of a text column, such as `'f64'`, `'text'` or `'date:%d/%m/%Y'`. Default: the type that fits all values. */
   readonly type?: string | undefined;
 }
 
@@ -89,9 +87,7 @@ function parseKeys(text: string): TableKey[] {
     let key: TableKey = { column: name };
     for (const word of words) {
       const given = Object.hasOwn(WORDS, word) ? WORDS[word] : isTextType(word) ? { type: word } : undefined;
-      if (!given) {
-        throw invalidName(`the word after ${name} in by`, word, Object.keys(WORDS));
-      }
+      if (!given) throw invalidName(`the word after ${name} in by`, word, Object.keys(WORDS));
       const [field, value] = Object.entries(given)[0] as [keyof TableKey, TableKey[keyof TableKey]];
       if (key[field] !== undefined && key[field] !== value) {
         throw new UsageError(`cannot sort by ${name}: ${words.join(' and ')} contradict each other`);

@@ -225,8 +225,7 @@ function lineEndAt(bytes: Uint8Array, at: number): string {
 
 /**
  * Returns whether the first record is a header. It is one if some column has text there, but numbers, dates, times or
- * booleans in most other records. It is not one if it contains such a value itself. Otherwise it is assumed to be
- * one.
+ * booleans in most other records. It is not one if it contains such a value itself. Otherwise it is assumed to be one.
  */
 function looksLikeHeader(sample: Sample, options: TextReadOptions, name: string, notes: string[]): boolean {
   const scanner = new NumberScanner(options);

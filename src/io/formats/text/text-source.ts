@@ -69,9 +69,7 @@ export class TextSource {
       if (startsWith(head, [0xff, 0xfe]) || startsWith(head, [0xfe, 0xff])) {
         throw new FormatError(
           `cannot read ${name}: it is UTF-16, not UTF-8. Convert the file, for example with iconv`,
-          {
-            details: { path: name },
-          },
+          { details: { path: name } },
         );
       }
       const text = new TextSource(name, open, { hasMark: startsWith(head, BOM), temporary, signal });
@@ -144,9 +142,7 @@ export class TextSource {
   #tooLong(): MemoryError {
     return new MemoryError(
       `cannot read ${this.name}: a record has more than ${MAX_RECORD_BYTES} bytes. Check that all quotes are closed`,
-      {
-        details: { path: this.name, bytes: MAX_RECORD_BYTES },
-      },
+      { details: { path: this.name, bytes: MAX_RECORD_BYTES } },
     );
   }
 

@@ -49,9 +49,7 @@ export function textType(text: string): TextType {
   const name = colon < 0 ? text : text.slice(0, colon);
   const format = colon < 0 ? undefined : text.slice(colon + 1);
   const dtype = dtypeOfName(name)?.dtype;
-  if (!isTextType(name)) {
-    throw invalidName('the type of a column', name, [...PLAIN, ...DTYPES]);
-  }
+  if (!isTextType(name)) throw invalidName('the type of a column', name, [...PLAIN, ...DTYPES]);
   if (format !== undefined && name !== 'date' && name !== 'timestamp') {
     throw invalidArgument('the type of a column', 'a format for date or timestamp only', text);
   }

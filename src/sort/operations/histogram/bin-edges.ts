@@ -46,9 +46,7 @@ export class BinEdges {
       );
     }
     const [from, to] = isIterable(range) ? range : [];
-    if (!isEdge(from) || !isEdge(to)) {
-      throw rangeError(range);
-    }
+    if (!isEdge(from) || !isEdge(to)) throw rangeError(range);
     assertWholeNumber('bins', bins, { max: MAX_BINS });
     const name = `${bins} ${typeof from} ${from} ${typeof to} ${to}`;
     const known = BinEdges.#cache.get(name);

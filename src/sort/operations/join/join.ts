@@ -180,9 +180,7 @@ async function sortPartners(
   assumeSorted: boolean,
   later: LaterSteps,
 ): Promise<Partners> {
-  if (assumeSorted || keys.n === 0) {
-    return { sorted: await canonicalKeys(call, await call.bindInput(keys)) };
-  }
+  if (assumeSorted || keys.n === 0) return { sorted: await canonicalKeys(call, await call.bindInput(keys)) };
   const { sorted, positions } = await sortByNumber(call, keys, later);
   return { sorted, order: positions };
 }

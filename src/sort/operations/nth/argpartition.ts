@@ -100,9 +100,7 @@ async function enqueueArgpartition(
   to: Column,
 ): Promise<void> {
   const input = await call.bindInput(keys);
-  if (ranks.length === 0 || ranks.length > MAX_PIVOTS) {
-    return call.sort({ keys: input, moved: to.place });
-  }
+  if (ranks.length === 0 || ranks.length > MAX_PIVOTS) return call.sort({ keys: input, moved: to.place });
   const { kernels } = call.columns;
   const parts = call.columns.temporary('u32', keys.n);
   const search = { codec: keyCodec(keys.dtype, { nan: call.settings.nan }), right: true };

@@ -123,8 +123,7 @@ export class ByteStrings implements Codes {
   }
 
   /**
-   * Returns a negative number, 0 or a positive number if string `i` is less than, equal to or greater than string
-   * `j`.
+   * Returns a negative number, 0 or a positive number if string `i` is less than, equal to or greater than string `j`.
    */
   compare(i: number, j: number): number {
     return Buffer.compare(this.at(i), this.at(j));

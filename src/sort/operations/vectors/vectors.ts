@@ -69,9 +69,7 @@ const OPERATIONS = {
       keys: vector,
       ...(counts && { counts: withNull(counts, nulls.length) }),
       ...(index && { index: withNull(positionsOf(keys, index), nulls[0] as number) }),
-      ...(inverse && {
-        inverse: scatter(keys, inverse, before, nullsFirst ? 0 : vector.length - 1),
-      }),
+      ...(inverse && { inverse: scatter(keys, inverse, before, nullsFirst ? 0 : vector.length - 1) }),
     };
   },
 } as const;

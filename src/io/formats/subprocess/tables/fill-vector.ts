@@ -88,9 +88,7 @@ function fillList(vector: Vector, column: Column, item: Column, access: ByteAcce
 function valuesOf({ type, data, rows }: Column, width: number): Uint8Array {
   if (type.is === 'decimal') return narrowIntegers(data, width, rows);
   if (type.is === 'uuid') return hugeintsOf(data);
-  if (type.is === 'f16') {
-    return new Uint8Array(halvesToSingles(new Uint16Array(data.slice().buffer)).buffer);
-  }
+  if (type.is === 'f16') return new Uint8Array(halvesToSingles(new Uint16Array(data.slice().buffer)).buffer);
   if (type.is === 'bf16') {
     const halves = new Uint16Array(data.slice().buffer);
     return new Uint8Array(Uint32Array.from(halves, (bits) => bits << 16).buffer);

@@ -114,10 +114,7 @@ const END_BYTES = 8;
 /** Size of INT96 and INTERVAL. */
 export const WIDE_BYTES = 12;
 
-const i32 = (number: number | undefined): ThriftValue => ({
-  type: THRIFT.i32,
-  number: BigInt(number ?? 0),
-});
+const i32 = (number: number | undefined): ThriftValue => ({ type: THRIFT.i32, number: BigInt(number ?? 0) });
 const binary = (text: string): ThriftValue => ({ type: THRIFT.binary, bytes: Buffer.from(text) });
 
 export function numberAt(struct: Struct, id: number): number | undefined {
