@@ -53,48 +53,8 @@ export type {
   TopOf,
 } from './sort/operations/arguments.js';
 export { closeAll } from './sort/operations/default-sorters.js';
-export { gather } from './sort/operations/gather/gather.js';
-export { histogram } from './sort/operations/histogram/histogram.js';
-export { type Joined, type JoinKind, type JoinOptions, join } from './sort/operations/join/join.js';
-export { lexsort } from './sort/operations/lexsort/lexsort.js';
-export { argsortMany } from './sort/operations/many/argsort-many.js';
-export { sortMany } from './sort/operations/many/sort-many.js';
-export { type MergeOptions, merge } from './sort/operations/merge/merge.js';
-export { type MergeManyOptions, mergeMany } from './sort/operations/merge-many/merge-many.js';
-export { argpartition } from './sort/operations/nth/argpartition.js';
-export { type NthOptions, nth } from './sort/operations/nth/nth.js';
-export { median, type QuantileOptions, quantile } from './sort/operations/nth/quantile.js';
 export type { PositionOptions } from './sort/operations/positions.js';
-export { reduce } from './sort/operations/reduce/reduce.js';
-export { reduceByKey } from './sort/operations/reduce-by-key/reduce-by-key.js';
-export { scan } from './sort/operations/scan/scan.js';
-export { type SearchSortedOptions, searchSorted } from './sort/operations/search-sorted/search-sorted.js';
-export type { Offsets } from './sort/operations/segments/segment-column.js';
-export {
-  type SegmentedArgsortOptions,
-  segmentedArgsort,
-} from './sort/operations/segments/segmented-argsort.js';
-export type { SegmentOffsets } from './sort/operations/segments/segmented-call.js';
-export { segmentedSort } from './sort/operations/segments/segmented-sort.js';
-export { segmentedSortPairs } from './sort/operations/segments/segmented-sort-pairs.js';
-export {
-  type TopKSegmentsOptions,
-  type TopSegments,
-  topKSegments,
-} from './sort/operations/segments/top-k-segments.js';
-export { filter } from './sort/operations/select/filter.js';
-export { partition } from './sort/operations/select/partition.js';
-export type { Predicate } from './sort/operations/select/predicate.js';
-export type { Mask } from './sort/operations/select/selection.js';
-export type { SetOptions } from './sort/operations/sets/contains.js';
-export { isIn } from './sort/operations/sets/is-in.js';
-export { difference, intersect, setXor, union } from './sort/operations/sets/sets.js';
-export { argsort } from './sort/operations/sort/argsort.js';
-export { sort } from './sort/operations/sort/sort.js';
-export { sortInPlace } from './sort/operations/sort/sort-in-place.js';
-export { sortPairs } from './sort/operations/sort/sort-pairs.js';
-export { topK } from './sort/operations/top-k/top-k.js';
-export { type Distinct, type UniqueColumns, unique } from './sort/operations/unique/unique.js';
+export * from './sort/operations/public.js';
 export type { MemoryUsage } from './sort/transfer/column-memory.js';
 export * from './util/errors.js';
 export type { PreparationMessage } from './util/preparation-channel.js';
