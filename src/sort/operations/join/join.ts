@@ -1,16 +1,17 @@
-import { bytesOf, newArray } from '../../../keys/array.js';
+import { newArray } from '../../../keys/array.js';
 import type { Dtype, KeyArray } from '../../../keys/dtype.js';
 import { type KeyCodec, keyCodec } from '../../../keys/key-codec.js';
 import type { PairCounts } from '../../../primitives/join.js';
 import { UnsupportedError } from '../../../util/errors.js';
 import { columnKernel } from '../../backend/column-kernel.js';
 import type { Columns } from '../../backend/columns.js';
-import { HostColumnKernels, u32Of } from '../../backend/host-column-kernels.js';
+import { u32Of } from '../../backend/host-column-kernels.js';
 import type { Keys } from '../../calls/array-store.js';
 import type { Call, LaterSteps } from '../../calls/call.js';
-import { inSlices } from '../../host/steps.js';
+import { areSame } from '../../host/host-verify.js';
+import { inSlices, runYielding } from '../../host/steps.js';
 import { assertIndexable, MAX_INDICES } from '../../model/array-assertions.js';
-import { type Column, column, viewOf } from '../../model/column.js';
+import { type Column, column, wordsOf } from '../../model/column.js';
 import { requireOptionsObject } from '../../model/options.js';
 import {
   type Awaitable,
@@ -189,7 +190,7 @@ async function sortPartners(
 type Engine = Pick<Columns, 'kernels' | 'temporary'>;
 
 /**
- * Computes the pairs of positions. With `verify`, the host computes them a second time from the sorted keys.
+ * Computes the pairs of positions. With `verify`, the host engine computes them a second time from the sorted keys.
  *
  * @param keys at least one
  * @param make creates the result columns, `left` and if requested `right`, once their length is known
@@ -226,19 +227,22 @@ export async function enqueueJoin<R extends { readonly columns: readonly Column[
   const result = make(pairs);
   const verify = (found: readonly Column[]) =>
     call.verify(async () => {
-      const { signal } = call.settings;
+      const { keys: hostSorted, kernels } = await columns.copyToHost(sorted);
       const host = {
-        kernels: new HostColumnKernels(signal),
+        kernels,
         temporary: (dtype: Dtype, n: number) => column(dtype, n, newArray(dtype, n)),
       };
       const copy = async (one: Column) => (await columns.copyToHost(one)).keys;
-      const again = await findMatches(host, await copy(sorted), await copy(input), codec, kind);
+      const again = await findMatches(host, hostSorted, await copy(input), codec, kind);
       if (Number(again.count()) !== pairs) return () => 'the number of pairs is wrong';
       const expected = found.map(({ n }) => host.temporary('u32', n));
       await writePairs(host, again, order && (await copy(order)), expected);
       const actual = await Promise.all(found.map(copy));
-      const isRight = expected.every((one, i) => hasSameWords(one, actual[i] as Column));
-      return () => (isRight ? undefined : 'pairs are wrong');
+      for (const [i, one] of expected.entries()) {
+        const isRight = areSame(wordsOf(one), wordsOf(actual[i] as Column));
+        if (!(await runYielding(isRight, call.settings.signal))) return () => 'pairs are wrong';
+      }
+      return () => undefined;
     });
   if (pairs === 0) await verify([]);
   else {
@@ -263,9 +267,6 @@ function assertCountable(keys: number, others: number, pairs: number): void {
     { details: { pairs } },
   );
 }
-
-const hasSameWords = (a: Column, b: Column): boolean =>
-  Buffer.compare(bytesOf(viewOf(a)), bytesOf(viewOf(b))) === 0;
 
 /**
  * Enqueues the search for the equals of each key.

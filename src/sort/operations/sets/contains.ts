@@ -126,7 +126,7 @@ export async function markMembers(
   await verifyOnHost(call, CONTAINS, [among, wanted, how, mask], 'keys are marked incorrectly');
 }
 
-/** Verifies the result of a kernel on two columns, if the call does: the host computes it a second time. */
+/** Verifies the result of a kernel on two columns, if the call does: the host engine computes it a second time. */
 export async function verifyOnHost<P>(
   call: Call,
   kernel: ColumnKernel<[a: Column, b: Column, how: P, to: Column], void>,
@@ -135,13 +135,10 @@ export async function verifyOnHost<P>(
 ): Promise<void> {
   await call.verify(async () => {
     const { columns, settings } = call;
-    const [hostA, hostB, result] = [
-      (await columns.copyToHost(a)).keys,
-      (await columns.copyToHost(b)).keys,
-      (await columns.copyToHost(to)).keys,
-    ];
+    const { keys: hostA, kernels } = await columns.copyToHost(a);
+    const [hostB, result] = [(await columns.copyToHost(b)).keys, (await columns.copyToHost(to)).keys];
     const expected = column(to.dtype, to.n, newArray(to.dtype, to.n));
-    await runYielding(kernel.host(hostA, hostB, how, expected), settings.signal);
+    await kernels.run(kernel, hostA, hostB, how, expected);
     const isRight = await runYielding(areSame(wordsOf(expected), wordsOf(result)), settings.signal);
     return () => (isRight ? undefined : failure);
   });
