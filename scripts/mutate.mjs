@@ -38,13 +38,14 @@ import { ADDON } from './mutations/addon.mjs';
 import { HOST } from './mutations/host.mjs';
 import { KERNELS } from './mutations/kernels.mjs';
 import { LIBRARY } from './mutations/library.mjs';
+import { LINES } from './mutations/lines.mjs';
 import { rootlessEnv } from './rootless.mjs';
 import { nodeHeaders } from './setup.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /** All faults; names are unique. */
-export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON, ...HOST];
+export const MUTATIONS = [...KERNELS, ...LIBRARY, ...ADDON, ...HOST, ...LINES];
 
 /** Minutes after which hanging tests count as failed, so that the fault is detected. */
 const TEST_MINUTES = 6;

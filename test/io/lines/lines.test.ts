@@ -39,8 +39,13 @@ const NUMBERS = [
     '12345678901234567890',
     '12345678901234567891',
     '-12345678901234567890.5',
+    '-12345678901234567891',
+    '-99999999999999999999',
+    '-100000000000000000000',
     '0.1',
     '0.10000000000000001',
+    '-0.1',
+    '-0.10000000000000001',
   ],
   ...['9007199254740993', '9007199254740992', '1e22', '1e23', '1e308', '1e309', '-1e400', '1e-400', '5e-324'],
   ...[
@@ -115,6 +120,7 @@ function* texts(random: Random): Generator<Buffer> {
   const kinds: (() => string)[] = [
     ...large,
     () => pick(NUMBERS),
+    () => pick([...NUMBERS, '4\xa0', '4\v']),
     () => pick(WORDS),
     () => pick([...NUMBERS, ...WORDS]),
     () => `a common prefix ${pick(WORDS)}${pick(WORDS)}`,
@@ -194,6 +200,6 @@ test('the addon sorts lines as JavaScript does', async (t) => {
 test('lines that are longer than a piece of the output are written', async (t) => {
   const long = 'x'.repeat(5_000_000);
   const options = [...orders()][0]?.options as LineOrderOptions;
-  const result = await sorted(Buffer.from(`b\n${long}\na\n`), 'text', options, false);
-  t.is(result.toString(), `a\nb\n${long}\n`);
+  const result = await sorted(Buffer.from(`y\n${long}\na\n`), 'text', options, false);
+  t.is(result.toString(), `a\n${long}\ny\n`);
 });
