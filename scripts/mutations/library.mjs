@@ -458,7 +458,7 @@ export const LIBRARY = [
   {
     name: 'optional package: a package that fails to load counts as not installed',
     file: 'src/util/optional-package.ts',
-    find: "code === 'ERR_MODULE_NOT_FOUND' && ",
+    find: "code?.endsWith('MODULE_NOT_FOUND') && ",
     replace: '',
     tests: [tests('util/optional-package')],
   },

@@ -117,17 +117,10 @@ export class NumericColumn {
 }
 
 /** Returns whether a row group has a column without nesting, in pages of this file that are likely to be decoded. */
-export function hasSimpleChunk(group: RowGroup, leaf: number, source: ByteSource): boolean {
+export function hasSimpleChunk(group: RowGroup, leaf: number, { size }: ByteSource): boolean {
   const chunk = group.chunk(leaf);
-  return chunk !== undefined && isDecodable(chunk) && chunk.values === group.rows && isInside(chunk, source);
+  if (!chunk || !isDecodable(chunk) || chunk.values !== group.rows) return false;
+  const { begin, bytes } = chunk;
+  const isExact = Number.isSafeInteger(begin) && Number.isSafeInteger(bytes);
+  return isExact && begin > 0 && bytes >= 0 && begin + bytes <= size;
 }
-
-const isInside = (
-  { begin, bytes }: { readonly begin: number; readonly bytes: number },
-  { size }: ByteSource,
-): boolean =>
-  Number.isSafeInteger(begin) &&
-  Number.isSafeInteger(bytes) &&
-  begin > 0 &&
-  bytes >= 0 &&
-  begin + bytes <= size;

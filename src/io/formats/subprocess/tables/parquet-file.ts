@@ -1,9 +1,10 @@
 /** A Parquet file, which parquet-wasm decodes to Arrow record batches. Runs in the subprocess. */
+import { once } from 'node:events';
 import type { Field } from 'apache-arrow';
 import { FormatError } from '../../../../util/errors.js';
-import { optionalPackage } from '../../../../util/optional-package.js';
+import { optionalPackage, requirePackage } from '../../../../util/optional-package.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
-import { ArrowFile, type ArrowPackage, loadArrow } from '../arrow-file.js';
+import { ArrowFile, type ArrowReader, loadArrow } from '../arrow-file.js';
 import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
 import { BATCH_ROWS, type FoundField } from '../protocol.js';
 import { ARROW_SCHEMA, ParquetFooter, type RowGroup } from './parquet-footer.js';
@@ -57,14 +58,14 @@ export interface ParquetPackage {
 
 const ANY_TYPE: TableType = { is: 'null' };
 
-const PACKAGE: string = 'parquet-wasm';
+const PACKAGE = 'parquet-wasm';
 
 /** Maximum number of rows per batch, which limits its memory also for long texts. */
 const TEXT_BATCH_ROWS = 2 ** 14;
 
 /** @throws PackageError when the package is not installed */
 export const loadParquet = (): Promise<ParquetPackage> =>
-  optionalPackage(PACKAGE, 'this format', () => import(PACKAGE), `${PACKAGE} apache-arrow`);
+  optionalPackage(PACKAGE, 'this format', () => requirePackage(PACKAGE), `${PACKAGE} apache-arrow`);
 
 /** Message prefix of a trap in the decoder, which is unusable afterwards. */
 export const TRAP_MESSAGE = 'it cannot be decoded';
@@ -75,8 +76,8 @@ export const TRAP_MESSAGE = 'it cannot be decoded';
  * @throws FormatError when decoding fails
  */
 export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
-  const { promise: trap, reject } = withResolvers();
-  process.once('uncaughtException', reject);
+  const over = new AbortController();
+  const trap = once(process, 'uncaughtException', over).then(([error]) => Promise.reject(error));
   try {
     return await Promise.race([decode(), trap]);
   } catch (cause) {
@@ -85,16 +86,8 @@ export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
       name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}). Check that the file is not damaged` : message;
     throw new FormatError(text, { cause });
   } finally {
-    process.off('uncaughtException', reject);
+    over.abort();
   }
-}
-
-function withResolvers(): { readonly promise: Promise<never>; readonly reject: (error: unknown) => void } {
-  let reject: (error: unknown) => void = () => undefined;
-  const promise = new Promise<never>((_, refuse) => {
-    reject = refuse;
-  });
-  return { promise, reject };
 }
 
 /** Columns of a batch, as a separate Arrow stream. */
@@ -106,7 +99,7 @@ export interface ParquetBatch {
 }
 
 export class ParquetTable {
-  readonly arrow: ArrowPackage;
+  readonly arrow: ArrowReader;
   readonly fields: readonly FoundField[];
   readonly rows: number;
   readonly metadata: Readonly<Record<string, string>>;
@@ -116,7 +109,7 @@ export class ParquetTable {
   readonly #schema: readonly Field[];
 
   private constructor(
-    arrow: ArrowPackage,
+    arrow: ArrowReader,
     file: ParquetFile,
     schema: readonly Field[],
     footer: ParquetFooter,
@@ -218,7 +211,7 @@ function blobOf(source: ByteSource, begin: number, ending: Uint8Array): PartialB
   };
 }
 
-function schemaOf(arrow: ArrowPackage, bytes: Uint8Array): readonly Field[] | undefined {
+function schemaOf(arrow: ArrowReader, bytes: Uint8Array): readonly Field[] | undefined {
   for (const found of new ArrowFile(arrow, memorySource(bytes)).messages()) {
     if ('schema' in found) return found.schema.fields;
   }
@@ -226,7 +219,7 @@ function schemaOf(arrow: ArrowPackage, bytes: Uint8Array): readonly Field[] | un
 }
 
 /** Returns the fields of the embedded Arrow schema; empty if it does not match or cannot be read. */
-function hintsOf(arrow: ArrowPackage, hint: string, columns: number): readonly Field[] {
+function hintsOf(arrow: ArrowReader, hint: string, columns: number): readonly Field[] {
   try {
     const fields = schemaOf(arrow, Buffer.from(hint, 'base64')) ?? [];
     return fields.length === columns ? fields : [];

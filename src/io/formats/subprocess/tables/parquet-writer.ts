@@ -2,7 +2,7 @@
 import { ftruncateSync, writeSync } from 'node:fs';
 import type { RecordBatch, Schema } from 'apache-arrow';
 import { leavesOf, type TableField } from '../../tables/table-type.js';
-import { type ArrowPackage, loadArrow } from '../arrow-file.js';
+import { type ArrowPackage, loadPublicArrow } from '../arrow-file.js';
 import { fileSource } from '../byte-source.js';
 import { FD, type NextBatch, type WriteMessage } from '../protocol.js';
 import { recordBatch } from './arrow-table-writer.js';
@@ -20,7 +20,7 @@ const GROUP_ROWS = 2 ** 17;
  * @returns the number of rows written
  */
 export async function writeParquetTable(message: WriteMessage, next: NextBatch): Promise<number> {
-  const arrow = await loadArrow();
+  const arrow = await loadPublicArrow();
   const { fields } = message;
   const schema = new arrow.Schema(fields.map((field) => arrowField(arrow, storedField(field))));
   const parquet = await loadParquet();
