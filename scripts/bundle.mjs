@@ -5,12 +5,14 @@
 //   dist/bin/clsort.js   the command
 //   dist/lib             the library, and the programs of child processes, by their paths in src
 //
-// Modules loaded on demand stay separate chunks. npm packs the bundles; of dist/src it packs the types only.
+//   dist/types           the declarations of types that the library's modules export, and those that they import
+//
+// Modules loaded on demand stay separate chunks. npm packs these folders, and nothing of dist/src.
 //
 //   node scripts/bundle.mjs        (part of `npm run build`)
 
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
@@ -39,6 +41,20 @@ function bundle(folder, entryPoints) {
   });
 }
 
+/** Copies declarations of types to dist/types, with all that they import. */
+function copyTypes(entryPoints) {
+  rmSync(join(dist, 'types'), { recursive: true, force: true });
+  const paths = new Set(entryPoints);
+  for (const path of paths) {
+    const declarations = readFileSync(join(dist, 'src', path), 'utf8');
+    const copy = join(dist, 'types', path);
+    mkdirSync(dirname(copy), { recursive: true });
+    writeFileSync(copy, declarations);
+    for (const [, module] of declarations.matchAll(/(?:from|import|import\()\s*'(\.[^']+)\.js'/g))
+      paths.add(join(dirname(path), `${module}.d.ts`));
+  }
+}
+
 bundle('bin', { clsort: './cli/main.js' });
 bundle('lib', [
   './index.js',
@@ -48,3 +64,4 @@ bundle('lib', [
   './sort/backend/first-build-child.js',
   './bench/first-process.js',
 ]);
+copyTypes(['index.d.ts', 'opencl/index.d.ts']);

@@ -43,7 +43,7 @@ test('the package and its dependencies stay within the size limits', (t) => {
     'LICENSE',
     'docs/bundlers.md',
     'docs/batch.schema.json',
-    'dist/src/index.d.ts',
+    'dist/types/index.d.ts',
   ]) {
     t.true(size.files.includes(path), path);
   }
