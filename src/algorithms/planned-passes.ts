@@ -7,7 +7,6 @@ const SORT_KEYS_IN_PLACE = 256;
 const SORT_VALUES_IN_PLACE = 512;
 const SORT_EVERY_DIGIT = 1024;
 
-/** Bytes of a `planned_pass_t`. */
 const PLANNED_PASS_BYTES = 8 * 4;
 
 /** Returns the bytes of scratch for the planned passes of that many digits, and one terminating entry. */

@@ -3,7 +3,6 @@ import type { Progress } from '../sort/model/options.js';
 import type { Job } from './jobs.js';
 import type { JobCompletion } from './protocol.js';
 
-/** Result of one job. */
 export type JobResult =
   | ({
       readonly job: Job;

@@ -67,7 +67,6 @@ type Field =
   | Exclude<keyof (JobFacts & FileJob & RecordJob & UniqueOptions), 'tuning'>
   | Exclude<keyof TableJob, 'memory' | 'tuning'>;
 
-/** Rules for all fields of a job. */
 export const JOB_RULES: Readonly<Record<Field, Rule>> = {
   name: text,
   in: files,
@@ -165,7 +164,6 @@ const REQUIRED = ['in', 'out'] as const;
 
 /** Fields for keys; records set these in `keys` instead. */
 const KEY_FIELDS = ['dtype', 'descending', 'bits', 'to', 'column', 'axis', ...TEXT_OPTIONS] as const;
-/** Fields for records. */
 const RECORD_FIELDS = ['record', 'keys'] as const;
 
 /** Fields for tables only. */

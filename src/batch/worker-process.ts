@@ -42,7 +42,6 @@ export interface WorkerOptions {
   readonly isLazy?: boolean | undefined;
 }
 
-/** A running worker process of a device. */
 export interface RunningWorker extends Pick<WorkerProcess, 'kill' | 'close'> {
   /**
    * Runs a job concurrently with others.

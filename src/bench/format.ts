@@ -36,7 +36,6 @@ export const headings = (several: boolean): string[] => columnsOf(several).map((
 export const cells = (row: SortRow): string[] =>
   columnsOf(row.device !== undefined).map(([, cell]) => String(cell(row)));
 
-/** Returns the device, driver and date of a result. */
 export const titleOf = ({ device, driver, date }: Pick<SortBench, 'device' | 'driver' | 'date'>): string =>
   `${deviceName(device)}, driver ${driver}, ${date}`;
 

@@ -12,7 +12,6 @@ import type { JobRunner, Task, TaskEvent } from './job-runner.js';
 import type { SharedFolder } from './shared-folder.js';
 
 export interface DirectExecution {
-  /** Opens the job runner for the job with this ID. */
   readonly runner: (id: string) => Promise<JobRunner>;
 }
 

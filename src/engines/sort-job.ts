@@ -50,7 +50,6 @@ export interface RecordFormat {
 export interface PartFormat {
   /** Extension with its dot; empty when the input has none. */
   readonly extension: string;
-  /** Format, as for `--to`. */
   readonly format: string;
   readonly bigEndian: boolean;
   readonly header?: boolean | undefined;

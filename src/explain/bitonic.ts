@@ -50,7 +50,7 @@ async function explainAlternating(device: Device, subject: Subject): Promise<Vie
     'bitonic_lab.cl',
     ['bitonic_alternating'],
     256,
-    (size) => ({ ...{ KEY_BITS: info.width, VALUE_BYTES: 4, GROUP_SIZE: size } }),
+    (size) => ({ KEY_BITS: info.width, VALUE_BYTES: 4, GROUP_SIZE: size }),
   );
   const steps = alternatingNetwork(n);
   const { codes, ids } = startOf(subject);

@@ -151,19 +151,7 @@ export function splitAsync(
   toValues: readonly (HostMemory | null)[] | null,
   counts: HostMemory,
   threads: number,
-): Promise<void> {
-  return native().splitAsync(
-    keys,
-    width,
-    codec,
-    codes,
-    positions,
-    position,
-    values,
-    valueBytes,
-    toKeys,
-    toValues,
-    counts,
-    threads,
-  );
+): Promise<void>;
+export function splitAsync(...args: readonly unknown[]): Promise<void> {
+  return native().splitAsync(...args);
 }

@@ -35,19 +35,9 @@ export function enqueueReadImage<W extends boolean | undefined = false>(
   host: HostMemory,
   waitList?: WaitList,
   wantEvent?: W,
-): Enqueued<W> {
-  return native().enqueueReadImage(
-    queue,
-    image,
-    blocking,
-    origin,
-    region,
-    rowPitch,
-    slicePitch,
-    host,
-    waitList,
-    wantEvent,
-  );
+): Enqueued<W>;
+export function enqueueReadImage(...args: readonly unknown[]): unknown {
+  return native().enqueueReadImage(...args);
 }
 
 /**
@@ -82,19 +72,9 @@ export function enqueueWriteImage<W extends boolean | undefined = false>(
   host: HostMemory,
   waitList?: WaitList,
   wantEvent?: W,
-): Enqueued<W> {
-  return native().enqueueWriteImage(
-    queue,
-    image,
-    blocking,
-    origin,
-    region,
-    rowPitch,
-    slicePitch,
-    host,
-    waitList,
-    wantEvent,
-  );
+): Enqueued<W>;
+export function enqueueWriteImage(...args: readonly unknown[]): unknown {
+  return native().enqueueWriteImage(...args);
 }
 
 /**

@@ -57,17 +57,9 @@ export function commandCopyBufferKHR(
   toOffset: Size,
   size: Size,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandCopyBufferKHR(
-    commandBuffer,
-    queue,
-    from,
-    to,
-    fromOffset,
-    toOffset,
-    size,
-    syncPoints,
-  );
+): number;
+export function commandCopyBufferKHR(...args: readonly unknown[]): unknown {
+  return native().commandCopyBufferKHR(...args);
 }
 
 /**
@@ -106,21 +98,9 @@ export function commandCopyBufferRectKHR(
   toRowPitch: Size,
   toSlicePitch: Size,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandCopyBufferRectKHR(
-    commandBuffer,
-    queue,
-    from,
-    to,
-    fromOrigin,
-    toOrigin,
-    region,
-    fromRowPitch,
-    fromSlicePitch,
-    toRowPitch,
-    toSlicePitch,
-    syncPoints,
-  );
+): number;
+export function commandCopyBufferRectKHR(...args: readonly unknown[]): unknown {
+  return native().commandCopyBufferRectKHR(...args);
 }
 
 /**
@@ -151,17 +131,9 @@ export function commandCopyBufferToImageKHR(
   origin: Triple,
   region: Triple,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandCopyBufferToImageKHR(
-    commandBuffer,
-    queue,
-    buffer,
-    image,
-    offset,
-    origin,
-    region,
-    syncPoints,
-  );
+): number;
+export function commandCopyBufferToImageKHR(...args: readonly unknown[]): unknown {
+  return native().commandCopyBufferToImageKHR(...args);
 }
 
 /**
@@ -192,17 +164,9 @@ export function commandCopyImageKHR(
   toOrigin: Triple,
   region: Triple,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandCopyImageKHR(
-    commandBuffer,
-    queue,
-    from,
-    to,
-    fromOrigin,
-    toOrigin,
-    region,
-    syncPoints,
-  );
+): number;
+export function commandCopyImageKHR(...args: readonly unknown[]): unknown {
+  return native().commandCopyImageKHR(...args);
 }
 
 /**
@@ -233,17 +197,9 @@ export function commandCopyImageToBufferKHR(
   region: Triple,
   offset: Size,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandCopyImageToBufferKHR(
-    commandBuffer,
-    queue,
-    image,
-    buffer,
-    origin,
-    region,
-    offset,
-    syncPoints,
-  );
+): number;
+export function commandCopyImageToBufferKHR(...args: readonly unknown[]): unknown {
+  return native().commandCopyImageToBufferKHR(...args);
 }
 
 /**
@@ -337,16 +293,7 @@ export function commandNDRangeKernelKHR(
   global: readonly Size[],
   local: readonly Size[] | null | undefined,
   syncPoints?: SyncPoints,
-): number {
-  return native().commandNDRangeKernelKHR(
-    commandBuffer,
-    queue,
-    properties,
-    kernel,
-    dimensions,
-    offset,
-    global,
-    local,
-    syncPoints,
-  );
+): number;
+export function commandNDRangeKernelKHR(...args: readonly unknown[]): unknown {
+  return native().commandNDRangeKernelKHR(...args);
 }

@@ -142,21 +142,9 @@ export function writeBufferFromFileAsync(
   hash: BigUint64Array | null,
   skipped: Size,
   result: BigInt64Array,
-): Promise<void> {
-  return native().writeBufferFromFileAsync(
-    queue,
-    buffer,
-    offset,
-    fd,
-    position,
-    bytes,
-    ring,
-    piece,
-    threads,
-    hash,
-    skipped,
-    result,
-  );
+): Promise<void>;
+export function writeBufferFromFileAsync(...args: readonly unknown[]): Promise<void> {
+  return native().writeBufferFromFileAsync(...args);
 }
 
 /**
@@ -226,21 +214,9 @@ export function readBufferToFileAsync(
   hash: BigUint64Array | null,
   skipped: Size,
   result: BigInt64Array,
-): Promise<void> {
-  return native().readBufferToFileAsync(
-    queue,
-    buffer,
-    offset,
-    fd,
-    position,
-    bytes,
-    ring,
-    piece,
-    threads,
-    hash,
-    skipped,
-    result,
-  );
+): Promise<void>;
+export function readBufferToFileAsync(...args: readonly unknown[]): Promise<void> {
+  return native().readBufferToFileAsync(...args);
 }
 
 /**

@@ -103,22 +103,9 @@ export function enqueueReadBufferRect<W extends boolean | undefined = false>(
   host: HostMemory,
   waitList?: WaitList,
   wantEvent?: W,
-): Enqueued<W> {
-  return native().enqueueReadBufferRect(
-    queue,
-    buffer,
-    blocking,
-    bufferOrigin,
-    hostOrigin,
-    region,
-    bufferRowPitch,
-    bufferSlicePitch,
-    hostRowPitch,
-    hostSlicePitch,
-    host,
-    waitList,
-    wantEvent,
-  );
+): Enqueued<W>;
+export function enqueueReadBufferRect(...args: readonly unknown[]): unknown {
+  return native().enqueueReadBufferRect(...args);
 }
 
 /**
@@ -158,22 +145,9 @@ export function enqueueWriteBufferRect<W extends boolean | undefined = false>(
   host: HostMemory,
   waitList?: WaitList,
   wantEvent?: W,
-): Enqueued<W> {
-  return native().enqueueWriteBufferRect(
-    queue,
-    buffer,
-    blocking,
-    bufferOrigin,
-    hostOrigin,
-    region,
-    bufferRowPitch,
-    bufferSlicePitch,
-    hostRowPitch,
-    hostSlicePitch,
-    host,
-    waitList,
-    wantEvent,
-  );
+): Enqueued<W>;
+export function enqueueWriteBufferRect(...args: readonly unknown[]): unknown {
+  return native().enqueueWriteBufferRect(...args);
 }
 
 /**
@@ -244,21 +218,9 @@ export function enqueueCopyBufferRect<W extends boolean | undefined = false>(
   toSlicePitch: Size,
   waitList?: WaitList,
   wantEvent?: W,
-): Enqueued<W> {
-  return native().enqueueCopyBufferRect(
-    queue,
-    from,
-    to,
-    fromOrigin,
-    toOrigin,
-    region,
-    fromRowPitch,
-    fromSlicePitch,
-    toRowPitch,
-    toSlicePitch,
-    waitList,
-    wantEvent,
-  );
+): Enqueued<W>;
+export function enqueueCopyBufferRect(...args: readonly unknown[]): unknown {
+  return native().enqueueCopyBufferRect(...args);
 }
 
 /**

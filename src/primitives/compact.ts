@@ -10,7 +10,7 @@ import { MismatchError } from '../util/errors.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { Random } from '../util/random.js';
-import { keysOfPicks, LookBack, passesSelfTest, TEST_TILES } from './look-back.js';
+import { keysOfPicks, LookBack, LookBackPrimitive, TEST_TILES } from './look-back.js';
 import {
   buildPrimitive,
   defaultTileTuning,
@@ -93,44 +93,21 @@ const isOnce = ({ inParts = false }: CompactShape, { lookBack }: PrimitiveTuning
  * Complexity: one launch that reads every key once and writes the selected keys once. With `rest`, or if groups
  * cannot wait for each other, two launches, and keys are read twice.
  */
-export class Compaction {
-  readonly device: Device;
-  readonly shape: CompactShape;
-  readonly #built: PrimitiveProgram;
-  readonly #once: boolean;
-
-  private constructor(device: Device, built: PrimitiveProgram, shape: CompactShape, once: boolean) {
-    this.device = device;
-    this.#built = built;
-    this.shape = shape;
-    this.#once = once;
-  }
-
+export class Compaction extends LookBackPrimitive<CompactShape> {
   static readonly #created = new Memo<Compaction>();
 
   /** @throws UnsupportedError, BuildError */
   static create(device: Device, shape: CompactShape): MaybePromise<Compaction> {
     const { dtype, by, tuning, inParts = false } = shape;
     const name = `${dtype} ${by} ${inParts} ${tuning ? nameOfTuning(tuning) : ''}`;
-    return Compaction.#created.get(device, name, () => Compaction.#create(device, shape));
-  }
-
-  static async #create(device: Device, shape: CompactShape): Promise<Compaction> {
-    const built = await buildCompaction(device, shape);
-    const compaction = new Compaction(device, built, shape, isOnce(shape, built.tuning));
-    if (!compaction.once) return compaction;
-    const name = JSON.stringify(['compact', shape.dtype, definesOf(shape), built.tuning]);
-    const passes = await passesSelfTest(device, name, () => selfTest(compaction));
-    return passes ? compaction : Compaction.#create(device, { ...shape, inParts: true });
-  }
-
-  /** True if keys are read once. */
-  get once(): boolean {
-    return this.#once;
-  }
-
-  get tileKeys(): number {
-    return this.#built.tileKeys;
+    const create = async (form: CompactShape): Promise<Compaction> => {
+      const built = await buildCompaction(device, form);
+      return new Compaction(device, built, form, isOnce(form, built.tuning));
+    };
+    const nameOf = ({ built }: Compaction) => ['compact', dtype, definesOf(shape), built.tuning];
+    return Compaction.#created.get(device, name, () =>
+      LookBackPrimitive.createTested(shape, create, nameOf, selfTest),
+    );
   }
 
   /**
@@ -143,7 +120,7 @@ export class Compaction {
     if (n === 0) return () => 0;
     const { device } = this;
     const { queue, pool } = device;
-    const { program, tuning, tileKeys } = this.#built;
+    const { program, tuning, tileKeys } = this.built;
     const local = tuning.groupSize;
     const mask = typeof choice === 'object' && 'mask' in choice ? choice.mask : keys;
     const { low, high, not } = typeof choice === 'object' && 'low' in choice ? choice : ANY_RANGE;
@@ -154,13 +131,13 @@ export class Compaction {
       'places' in to ? [to.keys, input, positions, to.places] : [to, keys, keys, to];
     const slot = StatusWords.uninitialized(device, 1);
     const status: KernelArgument[] = [slot.buffer, u32(slot.firstWord)];
-    if (this.#once) {
+    if (this.once) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, 4);
       const args = [...chooses, ...places, control, u32(launch), ...status];
       queue.run(program.kernel('compact_once'), args, { global: tiles * local, local });
     } else {
-      const { parts, tiles } = partsOf(device, n, this.#built);
+      const { parts, tiles } = partsOf(device, n, this.built);
       const launch = { global: parts * local, local };
       pool.withBuffers([parts * 4], (counts) => {
         queue.run(program.kernel('compact_part_counts'), [...chooses, counts, u32(tiles)], launch);

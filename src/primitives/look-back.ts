@@ -3,9 +3,11 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
+import { Memo } from '../util/memo.js';
 import { powerAtLeast } from '../util/powers.js';
 import { publishPreparation } from '../util/preparation-channel.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
+import type { PrimitiveProgram } from './primitive-program.js';
 
 /** Launch numbers before they repeat: see STATE_TAG in cl/state_words.clh. */
 const LAUNCHES = 2 ** 14;
@@ -53,8 +55,8 @@ export class LookBack {
   }
 }
 
-/** Self-test results of this process, by device and name. */
-const found = new WeakMap<Device, Map<string, Promise<boolean>>>();
+/** Self-test results of this process. */
+const found = new Memo<boolean>();
 
 /**
  * Returns whether a self-test passes on the device. It runs on first use; the result is stored with the self-test
@@ -62,16 +64,12 @@ const found = new WeakMap<Device, Map<string, Promise<boolean>>>();
  *
  * @param test returns whether the results were correct; if it throws, the call rejects and nothing is recorded
  */
-export function passesSelfTest(device: Device, name: string, test: () => Promise<boolean>): Promise<boolean> {
-  const known = found.get(device) ?? new Map<string, Promise<boolean>>();
-  found.set(device, known);
-  let verdict = known.get(name);
-  if (!verdict) {
-    verdict = recordedSelfTest(device, name, test);
-    verdict.catch(() => known.delete(name));
-    known.set(name, verdict);
-  }
-  return verdict;
+export async function passesSelfTest(
+  device: Device,
+  name: string,
+  test: () => Promise<boolean>,
+): Promise<boolean> {
+  return found.get(device, name, () => recordedSelfTest(device, name, test));
 }
 
 async function recordedSelfTest(
@@ -87,6 +85,54 @@ async function recordedSelfTest(
   if (!ok && device.closed) throw new UsageError('cannot complete a self-test: its device is closed');
   storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
   return ok;
+}
+
+/** What a primitive is compiled for. */
+interface LookBackShape {
+  readonly dtype: Dtype;
+  /** Whether keys are read twice. Default: only if groups cannot wait for each other. */
+  readonly inParts?: boolean;
+}
+
+/** A compiled primitive in one of two forms: groups wait for each other, or two launches read all keys. */
+export class LookBackPrimitive<S extends LookBackShape> {
+  readonly device: Device;
+  readonly built: PrimitiveProgram;
+  readonly shape: S;
+  /** True if keys are read once. */
+  readonly once: boolean;
+
+  constructor(device: Device, built: PrimitiveProgram, shape: S, once: boolean) {
+    this.device = device;
+    this.built = built;
+    this.shape = shape;
+    this.once = once;
+  }
+
+  get tileKeys(): number {
+    return this.built.tileKeys;
+  }
+
+  /**
+   * Creates a primitive. One that reads keys once must pass a self-test, otherwise it reads them twice.
+   *
+   * @param create compiles a form
+   * @param nameOf returns facts that identify the program
+   * @param test returns whether the results were correct; if it throws, the call rejects and nothing is recorded
+   */
+  static async createTested<S extends LookBackShape, P extends LookBackPrimitive<S>>(
+    shape: S,
+    create: (shape: S) => Promise<P>,
+    nameOf: (primitive: P) => readonly unknown[],
+    test: (primitive: P) => Promise<boolean>,
+  ): Promise<P> {
+    const primitive = await create(shape);
+    if (!primitive.once) return primitive;
+    const { device } = primitive;
+    const name = JSON.stringify(nameOf(primitive));
+    const passes = await passesSelfTest(device, name, () => test(primitive));
+    return passes ? primitive : create({ ...shape, inParts: true });
+  }
 }
 
 /** Whole tiles of a self-test: more than a group looks back at once. */

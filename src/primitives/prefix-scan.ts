@@ -8,7 +8,7 @@ import { decode, keyCodec } from '../keys/key-codec.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { Random } from '../util/random.js';
-import { keysOfPicks, LookBack, passesSelfTest, TEST_TILES } from './look-back.js';
+import { keysOfPicks, LookBack, LookBackPrimitive, TEST_TILES } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import {
   buildPrimitive,
@@ -76,61 +76,42 @@ export async function buildScan(device: Device, shape: PrefixScanShape): Promise
  * Complexity: one launch that reads and writes every key once; or two launches that read it twice. Integers wrap in
  * their own width. Sums of floats are within 4 log2(n) ε of the sum of magnitudes, products within n ε of themselves.
  */
-export class PrefixScan {
-  readonly #device: Device;
-  readonly #built: PrimitiveProgram;
-  readonly #shape: PrefixScanShape;
-  readonly #once: boolean;
-
-  private constructor(device: Device, built: PrimitiveProgram, shape: PrefixScanShape, once: boolean) {
-    this.#device = device;
-    this.#built = built;
-    this.#shape = shape;
-    this.#once = once;
-  }
-
+export class PrefixScan extends LookBackPrimitive<PrefixScanShape> {
   static readonly #created = new Memo<PrefixScan>();
 
   /** @throws UnsupportedError, BuildError */
   static create(device: Device, shape: PrefixScanShape): MaybePromise<PrefixScan> {
     const { dtype, op, tuning, inParts = false } = shape;
     const name = `${dtype} ${op} ${inParts} ${tuning ? nameOfTuning(tuning) : ''}`;
-    return PrefixScan.#created.get(device, name, () => PrefixScan.#create(device, shape));
-  }
-
-  static async #create(device: Device, shape: PrefixScanShape): Promise<PrefixScan> {
-    const built = await buildScan(device, shape);
-    const scan = new PrefixScan(device, built, shape, isOnce(shape, built.tuning));
-    if (!scan.once) return scan;
-    const name = JSON.stringify(['scan', shape.dtype, definesOf(shape), built.tuning]);
-    const passes = await passesSelfTest(device, name, () => selfTest(scan));
-    return passes ? scan : PrefixScan.#create(device, { ...shape, inParts: true });
-  }
-
-  /** True if keys are read once. */
-  get once(): boolean {
-    return this.#once;
+    const create = async (form: PrefixScanShape): Promise<PrefixScan> => {
+      const built = await buildScan(device, form);
+      return new PrefixScan(device, built, form, isOnce(form, built.tuning));
+    };
+    const nameOf = ({ built }: PrefixScan) => ['scan', dtype, definesOf(shape), built.tuning];
+    return PrefixScan.#created.get(device, name, () =>
+      LookBackPrimitive.createTested(shape, create, nameOf, selfTest),
+    );
   }
 
   /** Enqueues a scan with scratch from the device's pool. */
   enqueue({ input, output, n, inclusive }: PrefixScanWork): void {
     if (n === 0) return;
-    const device = this.#device;
+    const { device } = this;
     const { queue, pool } = device;
-    const { program, tuning, tileKeys } = this.#built;
+    const { program, tuning, tileKeys } = this.built;
     const local = tuning.groupSize;
-    const { dtype, op } = this.#shape;
+    const { dtype, op } = this.shape;
     // NaN wins: its code is the largest for a maximum, the smallest for a minimum.
     const codec = codecArgument(keyCodec(dtype, { nan: op === 'min' ? 'first' : 'last' }));
     const how: KernelArgument[] = [u32(inclusive ? 1 : 0), codec];
-    if (this.#once) {
+    if (this.once) {
       const tiles = Math.ceil(n / tileKeys);
       const { control, launch } = LookBack.of(device).next(tiles, this.#operandBytes);
       const args = [input, output, control, u64(n), u32(launch), ...how];
       queue.run(program.kernel('scan_once'), args, { global: tiles * local, local });
       return;
     }
-    const { parts, tiles } = partsOf(device, n, this.#built);
+    const { parts, tiles } = partsOf(device, n, this.built);
     const launch = { global: parts * local, local };
     pool.withBuffers([parts * this.#operandBytes], (totals) => {
       if (parts > 1) {
@@ -141,22 +122,7 @@ export class PrefixScan {
   }
 
   get #operandBytes(): number {
-    return dtypeInfo(this.#shape.dtype).width === 64 ? 8 : 4;
-  }
-
-  /** @internal */
-  get device(): Device {
-    return this.#device;
-  }
-
-  /** @internal */
-  get tileKeys(): number {
-    return this.#built.tileKeys;
-  }
-
-  /** @internal */
-  get shape(): PrefixScanShape {
-    return this.#shape;
+    return dtypeInfo(this.shape.dtype).width === 64 ? 8 : 4;
   }
 }
 

@@ -82,7 +82,6 @@ export function defaultTileTuning(
 export interface PrimitiveProgram {
   readonly program: Program;
   readonly tuning: PrimitiveTuning;
-  /** Keys per tile. */
   readonly tileKeys: number;
 }
 

@@ -86,7 +86,7 @@ async function runFirst(args: BenchArguments, console: Console): Promise<ExitCod
     },
   });
   if (console.signal.aborted) return EXIT.interrupted;
-  const command = commandOf('first', { ...{ count: n, ...deviceOf(args), operation } });
+  const command = commandOf('first', { count: n, ...deviceOf(args), operation });
   if (args.json)
     print(console, JSON.stringify({ ...bench, command: quick ? `${command} --quick` : command }, null, 2));
   return bench.rows.some(({ result }) => result === 'wrong' || result === 'error') ? EXIT.notSorted : EXIT.ok;

@@ -3,7 +3,6 @@ import { DeviceLostError } from '../../util/errors.js';
 import type { PinnedMemory } from './pinned-memory.js';
 import { MAX_COPIERS, SLICE_COPIERS, SLICES } from './policy.js';
 
-/** Message for transfers of an abandoned device. */
 const DEVICE_ABANDONED = 'cannot transfer data: the device was abandoned';
 
 /** Staging memory of one transfer. */

@@ -38,7 +38,6 @@ interface NamedQuirks {
 
 /** Driver behaviour that the capabilities do not show. */
 export interface Quirks extends DriverBehaviour, NamedQuirks {
-  /** Whether `-cl-std` is accepted. */
   readonly acceptsClStd: boolean;
 }
 

@@ -270,7 +270,6 @@ export class CompletionPoller {
     return this.#isLoopIdle ? POLL_MICROSECONDS.quiet : POLL_MICROSECONDS.busy;
   }
 
-  /** Yields to the event loop for one turn. */
   async #yieldToEventLoop(): Promise<void> {
     const yieldStart = performance.now();
     await new Promise((resolve) => setImmediate(resolve));

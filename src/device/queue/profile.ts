@@ -38,7 +38,6 @@ export class Profile {
     this.#recorded.push(event ? { ...name, event } : { ...name, seconds: null });
   }
 
-  /** Adds a stage that the host timed. */
   addHostStage(stage: string, seconds: number): void {
     this.#recorded.push({ stage, seconds: this.timed ? seconds : null });
   }

@@ -83,7 +83,6 @@ export async function sortInPartitions(file: PartitionedFile): Promise<FileRepor
   });
 }
 
-/** Sorts codes and positions, and writes the positions. */
 function sortPositions(file: PartitionedFile, indexed: IndexedRecords): Promise<FileReport> {
   const { input, order, orderName, create, job } = file;
   let total = input.bytes === undefined ? undefined : input.bytes / order.recordBytes;

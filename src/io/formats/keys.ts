@@ -210,7 +210,6 @@ const notCompressed = (path: string, { name }: FileFormat): FormatError =>
     { details: { path, found: name } },
   );
 
-/** Options for writing an output. */
 export interface OutputOptions extends Omit<WriteOptions, 'bigEndian'> {
   /** One of `KEY_FORMATS`; default `auto`: from the output name, otherwise the format of the input. */
   readonly to?: string | undefined;

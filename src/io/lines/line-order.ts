@@ -88,7 +88,6 @@ const upper = (byte: number): number => (byte >= 0x61 && byte <= 0x7a ? byte - 0
 const isWord = (byte: number): boolean =>
   isBlank(byte) || (byte >= 0x30 && byte <= 0x39) || (upper(byte) >= 0x41 && upper(byte) <= 0x5a);
 
-/** Order of lines. */
 export class LineOrder {
   readonly #keys: readonly LineKey[];
   readonly #options: LineOrderOptions;

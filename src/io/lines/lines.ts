@@ -28,7 +28,6 @@ export class Lines {
     return { bytes: this.bytes, begin: this.starts[i] as number, end: (this.starts[i + 1] as number) - 1 };
   }
 
-  /** Returns the code of each line by an order. */
   codes(order: LineOrder): Float64Array {
     const codes = new Float64Array(this.count);
     const { comparison } = order;

@@ -50,7 +50,6 @@ export interface TopKReport {
 /** Bytes of a position during the selection. */
 const POSITION_BYTES = 8;
 
-/** Returns the memory in bytes for `k` keys. */
 const memoryFor = (k: number, keyBytes: number): number =>
   2 * k * MEMORY_FACTOR * (keyBytes + POSITION_BYTES);
 

@@ -20,7 +20,6 @@ export interface RecordInput {
   pieces(): AsyncGenerator<Uint8Array>;
 }
 
-/** Returns the keys of a reader as records. */
 export const keyInput = (reader: KeyReader): RecordInput => ({
   name: reader.name,
   bytes: reader.n === undefined ? undefined : reader.n * dtypeInfo(reader.dtype).bytes,
@@ -28,7 +27,6 @@ export const keyInput = (reader: KeyReader): RecordInput => ({
   pieces: () => reader.pieces(),
 });
 
-/** Returns the records of a file. */
 export const fileInput = (source: Source, recordBytes: number): RecordInput => ({
   name: source.name,
   bytes: source.bytes,

@@ -6,7 +6,6 @@ export interface BufferedPipeline<R> {
   readonly buffers: readonly R[];
   /** Number of pieces produced concurrently; less than the number of buffers. */
   readonly concurrency: number;
-  /** Produces a piece into a buffer. */
   readonly produce: (piece: number, buffer: R) => Promise<void>;
   /** Consumes a piece from its buffer; called for one piece at a time, in order. */
   readonly consume: (piece: number, buffer: R) => Promise<void>;

@@ -4,7 +4,6 @@ import * as promises from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** An open file. */
 export interface OpenFile {
   readonly fd: number;
   read(bytes: Uint8Array, at: number, length: number, position: number): Promise<{ bytesRead: number }>;

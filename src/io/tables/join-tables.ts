@@ -23,7 +23,6 @@ import { tableBatches } from './table-stream.js';
 
 export type { TableJoin };
 
-/** Report of a join. */
 export interface JoinReport {
   /** Numbers of rows read. */
   readonly n: readonly [left: number, right: number];

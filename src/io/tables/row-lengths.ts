@@ -1,4 +1,3 @@
-/** Bytes of a length in a list of lengths. */
 export const LENGTH_BYTES = Uint32Array.BYTES_PER_ELEMENT;
 
 /** Returns the list of some lengths: u32, little-endian. */

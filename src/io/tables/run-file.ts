@@ -110,7 +110,6 @@ export class RunWriter implements EntrySink {
   }
 }
 
-/** Reads a run entry by entry. */
 export class RunReader implements Entry {
   readonly run: Run;
   memory: Buffer;

@@ -51,7 +51,6 @@ export const shuffleFile = (sorter: Sorter, job: ShuffleJob, context: FileContex
     }
   });
 
-/** Yields the rows with random codes. */
 async function* withRandomCodes(source: RowSource, seed: bigint): AsyncGenerator<Batch> {
   const random = new Random(seed);
   for await (const batch of source.batches()) {

@@ -9,6 +9,24 @@ import type { RanksBy } from './policy.js';
 /** Selection of keys: by a mask, which selects the keys whose byte is not 0, or by a range of codes. */
 export type ColumnSelection = { readonly mask: Column } | CodeRange;
 
+/** Selected keys, and their positions in the input. */
+export interface SelectedKeys {
+  readonly keys: Column;
+  readonly positions: Column;
+}
+
+/** Distinct keys, and where their runs begin (u32). */
+export interface KeyHeads {
+  readonly keys: Column;
+  readonly places: Column;
+}
+
+/** The keys that sorted keys stand for: `positions` (u32) maps sorted keys to `input`. */
+export interface MovedKeys {
+  readonly input: Column;
+  readonly positions: Column;
+}
+
 /** Request for the first keys of many short segments, in order. Offsets, begins and positions are u32. */
 export interface TopShort {
   readonly keys: Column;
@@ -21,7 +39,7 @@ export interface TopShort {
   readonly k: number;
   /** Start of each segment in the results, then their number. For rows, it is an output. */
   readonly begins: Column;
-  readonly to: { readonly keys: Column; readonly positions: Column };
+  readonly to: SelectedKeys;
   /** Whether positions are counted from the start of each segment. */
   readonly fromSegment: boolean;
 }
@@ -83,17 +101,11 @@ export interface ColumnKernels {
   /**
    * Finds the distinct keys of a sorted column.
    *
-   * @param out outputs with the length of `sorted`: `keys` receives the distinct keys, `places` (u32) where their runs
-   *   begin
-   * @param moved if given, `keys` receives the key of `input` that each one stands for; `positions` (u32) maps sorted
-   *   keys to `input`
+   * @param out outputs with the length of `sorted`
+   * @param moved if given, the keys of `input` that the distinct ones stand for are written instead
    * @returns a function that returns the number of distinct keys after the wait
    */
-  distinct(
-    sorted: Column,
-    out: { readonly keys: Column; readonly places: Column },
-    moved?: { readonly input: Column; readonly positions: Column },
-  ): MaybePromise<() => number>;
+  distinct(sorted: Column, out: KeyHeads, moved?: MovedKeys): MaybePromise<() => number>;
   /**
    * Computes how often each distinct key occurs.
    *
@@ -101,21 +113,13 @@ export interface ColumnKernels {
    */
   counts(places: Column, n: number, to: Column): MaybePromise<void>;
   /** Selects the first keys of the order, as many as `to` holds, and their positions. The output is in input order. */
-  select(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): MaybePromise<void>;
+  select(keys: Column, codec: KeyCodec, to: SelectedKeys): MaybePromise<void>;
   /**
    * Does what `select` does and sorts the result, equal keys by position.
    *
    * @returns false, and `to` is not written, if a sort of what `select` writes is faster
    */
-  selectSorted(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): MaybePromise<boolean>;
+  selectSorted(keys: Column, codec: KeyCodec, to: SelectedKeys): MaybePromise<boolean>;
   /** Computes the sum, minimum or maximum, as described in `Sorter.reduce`. */
   reduce(keys: Column, op: ReduceOp): MaybePromise<() => number | bigint>;
   /** Computes a scan in the keys' dtype; `to` may be `from`. */
@@ -130,12 +134,7 @@ export interface ColumnKernels {
    * Selects the first keys of each segment and their positions. Those of segment s go to `begins[s]` to before
    * `begins[s + 1]` of `to`, in input order.
    */
-  selectSegments(
-    keys: Column,
-    codec: KeyCodec,
-    at: SelectedSegments,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): MaybePromise<void>;
+  selectSegments(keys: Column, codec: KeyCodec, at: SelectedSegments, to: SelectedKeys): MaybePromise<void>;
   /**
    * Selects the first keys of each segment in order, with one launch, where `Columns.prefersShortSelect` returns true;
    * missing if it never does.

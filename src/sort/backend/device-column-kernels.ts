@@ -21,7 +21,14 @@ import { UnsupportedError } from '../../util/errors.js';
 import { chain, type MaybePromise } from '../../util/maybe-promise.js';
 import { bufferOf, type Column } from '../model/column.js';
 import type { ColumnKernel, DeviceContext } from './column-kernel.js';
-import type { ColumnKernels, SelectedSegments, TopShort } from './column-kernels.js';
+import type {
+  ColumnKernels,
+  KeyHeads,
+  MovedKeys,
+  SelectedKeys,
+  SelectedSegments,
+  TopShort,
+} from './column-kernels.js';
 import {
   CANDIDATES_SHARE,
   LONG_SEGMENT,
@@ -139,11 +146,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     await this.#runPerElement('segment.cl', 'subtract_begins', {}, ids.n, args);
   }
 
-  async distinct(
-    sorted: Column,
-    { keys, places }: { readonly keys: Column; readonly places: Column },
-    moved?: { readonly input: Column; readonly positions: Column },
-  ): Promise<() => number> {
+  async distinct(sorted: Column, { keys, places }: KeyHeads, moved?: MovedKeys): Promise<() => number> {
     const { n } = sorted;
     const heads = await Compaction.create(this.device, {
       dtype: sorted.dtype,
@@ -163,11 +166,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     await this.#runPerElement('unique.cl', 'unique_counts', { KEY_BITS: 32, VALUE_BYTES: 0 }, to.n, args);
   }
 
-  async select(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): Promise<void> {
+  async select(keys: Column, codec: KeyCodec, to: SelectedKeys): Promise<void> {
     const { n, info } = keys;
     const { queue } = this.device;
     const kernels = ['select_count', 'select_digit', 'select_sums', 'select_offsets', 'select_write'];
@@ -199,11 +198,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     });
   }
 
-  async selectSorted(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): Promise<boolean> {
+  async selectSorted(keys: Column, codec: KeyCodec, to: SelectedKeys): Promise<boolean> {
     const { n, info } = keys;
     const k = to.keys.n;
     const { queue, capabilities } = this.device;
@@ -280,7 +275,7 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     keys: Column,
     codec: KeyCodec,
     { offsets, begins, meanLength }: SelectedSegments,
-    to: { readonly keys: Column; readonly positions: Column },
+    to: SelectedKeys,
   ): Promise<void> {
     const { type, quirks, hasBallot } = this.device.capabilities;
     const segments = offsets.n - 1;

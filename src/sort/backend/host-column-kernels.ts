@@ -11,7 +11,7 @@ import { SLICE } from '../host/policy.js';
 import { copySteps, inSlices, runYielding, type Steps } from '../host/steps.js';
 import { type Column, column, hostColumn, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
-import type { ColumnKernels, SelectedSegments } from './column-kernels.js';
+import type { ColumnKernels, KeyHeads, MovedKeys, SelectedKeys, SelectedSegments } from './column-kernels.js';
 import { type RanksBy, ranksBy } from './policy.js';
 
 /** Column kernels on the host, the specification of those on the device. They yield to the event loop. */
@@ -95,11 +95,7 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(slices);
   }
 
-  async distinct(
-    sorted: Column,
-    out: { readonly keys: Column; readonly places: Column },
-    moved?: { readonly input: Column; readonly positions: Column },
-  ): Promise<() => number> {
+  async distinct(sorted: Column, out: KeyHeads, moved?: MovedKeys): Promise<() => number> {
     const distinct = await this.placeHeads(sorted, out.places);
     const heads = { ...out.places, n: distinct };
     const found = { ...out.keys, n: distinct };
@@ -135,11 +131,7 @@ export class HostColumnKernels implements ColumnKernels {
     return this.#run(slices);
   }
 
-  select(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): Promise<void> {
+  select(keys: Column, codec: KeyCodec, to: SelectedKeys): Promise<void> {
     return this.#run(selectSteps(keys, codec, to));
   }
 
@@ -170,12 +162,7 @@ export class HostColumnKernels implements ColumnKernels {
     return () => rises;
   }
 
-  async selectSegments(
-    keys: Column,
-    codec: KeyCodec,
-    at: SelectedSegments,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): Promise<void> {
+  async selectSegments(keys: Column, codec: KeyCodec, at: SelectedSegments, to: SelectedKeys): Promise<void> {
     const [offsets, begins] = [u32Of(at.offsets), u32Of(at.begins)];
     for (let segment = 0; segment + 1 < offsets.length; segment++) {
       const [from, place] = [offsets[segment] as number, begins[segment] as number];
@@ -244,11 +231,7 @@ function placeHeads(
 }
 
 /** Sorts: on the host, a selection would also read all keys for each digit. */
-function* selectSteps(
-  keys: Column,
-  codec: KeyCodec,
-  to: { readonly keys: Column; readonly positions: Column },
-): Steps {
+function* selectSteps(keys: Column, codec: KeyCodec, to: SelectedKeys): Steps {
   const words = wordsOf(keys);
   const order = { descending: codec.descending, nan: codec.nanShift === 0n ? 'last' : 'first' } as const;
   const positions = new Uint32Array(keys.n);

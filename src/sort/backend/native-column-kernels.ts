@@ -13,7 +13,7 @@ import {
 import { type NativeModule, nativeModule } from '../host/native-module.js';
 import { type Column, viewOf, wordsOf } from '../model/column.js';
 import type { ColumnKernel } from './column-kernel.js';
-import type { ColumnSelection } from './column-kernels.js';
+import type { ColumnSelection, SelectedKeys } from './column-kernels.js';
 import { HostColumnKernels } from './host-column-kernels.js';
 import { MIN_NATIVE_ELEMENTS, type RanksBy, ranksBy } from './policy.js';
 
@@ -66,11 +66,7 @@ export class NativeColumnKernels extends HostColumnKernels {
     return this.#run('hostRunLengthsAsync', to.n, wordsOf(places), n, wordsOf(to));
   }
 
-  override async select(
-    keys: Column,
-    codec: KeyCodec,
-    to: { readonly keys: Column; readonly positions: Column },
-  ): Promise<void> {
+  override async select(keys: Column, codec: KeyCodec, to: SelectedKeys): Promise<void> {
     if (!(await isNative(keys.n, keys, to.keys, to.positions))) return super.select(keys, codec, to);
     const results = [wordsOf(to.keys), ...keysOf(to.positions)];
     return this.#run('hostSelectAsync', keys.n, ...encodedKeysOf(keys, codec), ...results);

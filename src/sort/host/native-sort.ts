@@ -14,7 +14,6 @@ import { MAX_KEYS_AT_ONCE } from './policy.js';
 export const suitsNative = (keys: HostColumn, { sorted, values, moved }: HostResult): boolean =>
   ![keys.view, sorted, values?.place, moved].some((view) => view !== undefined && isResizable(view));
 
-/** Returns the number of threads that sort n keys. */
 export const threadsFor = (n: number): number => (n <= MAX_KEYS_AT_ONCE ? 1 : hostThreads());
 
 /** Smaller results come from V8. */

@@ -79,7 +79,6 @@ export class Partitioner {
     this.#positions = BigUint64Array.from(ranks, (rank) => BigInt(sample.positions[order[rank] ?? 0] ?? 0));
   }
 
-  /** Number of shards. */
   get shardCount(): number {
     return this.#codes.length + 1;
   }

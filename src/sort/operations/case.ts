@@ -19,7 +19,6 @@ export interface CaseOptions {
   readonly nan: 'first' | 'last';
   /** Options for every call. */
   readonly call: Pick<SortOptions, 'dtype' | 'onWarning'>;
-  /** Options for sorts. */
   readonly sort: SortOptions;
 }
 
@@ -106,7 +105,6 @@ export const timedSort = (name: string, call: OperationCall): CallOperation => (
   prepare: () => call,
 });
 
-/** The cases of an operation. */
 export interface OperationCases {
   readonly checked: readonly CheckedOperation[];
   readonly timed: readonly CallOperation[];

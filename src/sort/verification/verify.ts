@@ -132,7 +132,6 @@ export class Verifier {
   }
 }
 
-/** Compares the sums of input and output. */
 export function compareDigests(input: Digest, output: Digest): Verified {
   const after = output.read();
   return { order: after.inversions === 0n, permutation: input.read().hash === after.hash };

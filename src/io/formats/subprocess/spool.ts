@@ -39,7 +39,6 @@ export async function spoolSource(source: Source, signal: AbortSignal | undefine
   }
 }
 
-/** Copies a temporary file to an output. */
 export async function copySpool(handle: FileHandle, output: Output): Promise<void> {
   const piece = new Uint8Array(PIECE_BYTES);
   for (let at = 0; ; ) {

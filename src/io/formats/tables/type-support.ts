@@ -38,7 +38,6 @@ const NEVER_IN_CSV = ['list', 'list of fixed length', 'map', 'struct'];
 const isDecimalOf = (type: TableType, digits: number): boolean =>
   type.is !== 'decimal' || (type.precision <= digits && type.scale >= 0 && type.scale <= type.precision);
 
-/** Returns whether a type is a struct without fields. */
 const isEmpty = (type: TableType): boolean => type.is === 'struct' && type.fields.length === 0;
 
 function isInDuckdb(type: TableType): boolean {

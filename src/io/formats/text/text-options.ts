@@ -91,7 +91,6 @@ export const TEXT_OPTIONS = [
   'thousands',
 ] as const;
 
-/** Picks the text options from all options. */
 export const textOptionsOf = (options: TextReadOptions): TextReadOptions =>
   Object.fromEntries(
     TEXT_OPTIONS.flatMap((name) => (options[name] === undefined ? [] : [[name, options[name]]])),

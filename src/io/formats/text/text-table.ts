@@ -16,7 +16,6 @@ export interface TextChunk {
   readonly ends: Int32Array;
   /** Whether rows may lack trailing fields. */
   readonly hasMissingFields: boolean;
-  /** Returns the values of a column. */
   values(column: number): Values;
 }
 

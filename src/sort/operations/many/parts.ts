@@ -19,7 +19,6 @@ import {
   STEP_BYTES,
 } from '../policy.js';
 
-/** Creates the pool of buffers that the parts are copied into. */
 export const createPartPool = (): HostBufferPool => new HostBufferPool(POOLED_BUFFER_BYTES);
 
 /** Copies arrays for the sort of a part. */

@@ -129,7 +129,6 @@ export class ByteStrings implements Codes {
     return Buffer.compare(this.at(i), this.at(j));
   }
 
-  /** Whether strings `i` and `j` are equal. */
   equal(i: number, j: number): boolean {
     const [one, other] = [this.#pieceOf(i), this.#pieceOf(j)];
     const [begin, from] = [one.offsets[i - one.first] as number, other.offsets[j - other.first] as number];

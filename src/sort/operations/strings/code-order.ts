@@ -167,7 +167,6 @@ class RadixRefinement {
   }
 }
 
-/** Returns `n` numbers. */
 function* fillSteps(n: number, number: (i: number) => number): Steps<Uint32Array> {
   const numbers = new Uint32Array(n);
   yield* inSlices(n, (start, end) => {
@@ -189,7 +188,6 @@ function* addGroups(words: BigUint64Array, groups: Uint32Array, bits: number): S
   });
 }
 
-/** Scatters values to their places. */
 function* scatterSteps(to: Uint32Array, places: Uint32Array, values: Uint32Array): Steps {
   yield* inSlices(places.length, (start, end) => {
     for (let i = start; i < end; i++) to[places[i] as number] = values[i] as number;

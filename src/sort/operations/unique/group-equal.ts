@@ -1,3 +1,4 @@
+import type { MovedKeys } from '../../backend/column-kernels.js';
 import type { Call, LaterSteps } from '../../calls/call.js';
 import type { Column } from '../../model/column.js';
 
@@ -78,7 +79,7 @@ export async function sortByNumber(
 async function runsOf(
   { columns }: Call,
   sorted: Column,
-  moved?: { readonly input: Column; readonly positions: Column },
+  moved?: MovedKeys,
 ): Promise<Omit<DistinctKeys, 'input'>> {
   const found = columns.temporary(sorted.dtype, sorted.n);
   const places = columns.temporary('u32', sorted.n);

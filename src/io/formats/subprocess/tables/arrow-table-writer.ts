@@ -31,7 +31,6 @@ export async function writeArrowTable(message: WriteMessage, next: NextBatch): P
   return rows;
 }
 
-/** Converts a batch to a record batch. */
 export function recordBatch(
   arrow: ArrowPackage,
   schema: Schema,

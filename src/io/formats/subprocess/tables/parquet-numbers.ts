@@ -263,7 +263,6 @@ function hasOnlyOnes(bytes: Uint8Array, run: Run): boolean {
   return true;
 }
 
-/** Decodes `n` numbers of `bits` bits. */
 function decodeRuns(bytes: Uint8Array, bits: number, n: number): Uint32Array {
   const numbers = new Uint32Array(n);
   const mask = 2 ** bits - 1;
