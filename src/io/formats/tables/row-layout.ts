@@ -55,7 +55,7 @@ function putLength(to: Uint8Array, at: number, length: number): number {
   return at + LENGTH_BYTES;
 }
 
-/** Reads a length or a count. */
+/** Reads 32 bits, such as a length or a count. Bytes beyond the end are 0. */
 export const lengthAt = (from: Uint8Array, at: number): number =>
   ((from[at] as number) |
     ((from[at + 1] as number) << 8) |

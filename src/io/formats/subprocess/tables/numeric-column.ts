@@ -106,8 +106,8 @@ export class NumericColumn {
     const native = tableFunctions();
     if (!native) throw new Error('the addon is not loaded');
     const chunks = places.flatMap(({ group }) => group.chunk(this.#index) ?? []);
-    const { take: allocate } = reused;
-    const how = { width: dtypeInfo(this.dtype).bytes, isOptional: !this.#isRequired, allocate };
+    const width = dtypeInfo(this.dtype).bytes;
+    const how = { width, isOptional: !this.#isRequired, allocate: reused.take };
     for (const [i, memory] of decodeChunks(native, this.#source, chunks, how).entries()) {
       const { firstRow, group } = places[i] as PlacedGroup;
       const cells = { type: { is: this.dtype }, isNull: () => false, hasNulls: false, memory } as const;

@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { TableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
+import type { Allocate } from '../../../../util/uncleared.js';
 import { type Cells, lengthAt } from '../../tables/row-layout.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
 import type { ByteSource } from '../byte-source.js';
@@ -20,7 +21,6 @@ import {
   runsOf,
   unpackedPages,
   unusual,
-  wordAt,
 } from './parquet-numbers.js';
 
 /** A column chunk, the type of its values, and whether they may be null. */
@@ -40,6 +40,7 @@ interface RowsOfPage {
  * Returns the cells of some rows of a row group, which `isDecodable` has accepted.
  *
  * @param rows numbers of the rows in the group, ascending
+ * @param allocate returns the memory of what is read and decompressed, which the cells refer to
  * @returns for each chunk, a cell for each row
  * @throws FormatError when a page is damaged or has an unusual encoding, or a text is not UTF-8
  */
@@ -48,23 +49,22 @@ export function readCells(
   source: ByteSource,
   chunks: readonly TypedChunk[],
   rows: readonly number[],
+  allocate: Allocate,
 ): Cells[] {
   const needed = chunks.map(({ chunk }) => {
-    const pages = pagesOf(source.bytes(chunk.begin, chunk.bytes), chunk);
+    const pages = pagesOf(source.bytes(chunk.begin, chunk.bytes, allocate), chunk);
     return {
       dictionary: pages.find(({ kind }) => kind === PAGE.dictionary),
       pages: pagesOfRows(pages, rows),
     };
   });
-  const prefixes = new Map(
-    needed.flatMap(({ dictionary, pages }) => [
-      ...(dictionary ? [[dictionary, dictionary.bytes] as const] : []),
-      ...pages.map((some) => [some.page, prefixOf(some)] as const),
-    ]),
-  );
-  const contentOf = unpackedPages(native, [...prefixes.keys()], {
-    wanted: (page) => prefixes.get(page) as number,
-  });
+  const prefixes = new Map<Page, number>();
+  for (const { dictionary, pages } of needed) {
+    if (dictionary) prefixes.set(dictionary, dictionary.bytes);
+    for (const some of pages) prefixes.set(some.page, prefixOf(some));
+  }
+  const wanted = (page: Page): number => prefixes.get(page) as number;
+  const contentOf = unpackedPages(native, [...prefixes.keys()], { allocate, wanted });
   const valuesIn = (some: RowsOfPage, how: HowStored): (Uint8Array | undefined)[] => {
     const content = contentOf(some.page);
     try {
@@ -216,7 +216,9 @@ function numbersAt(bytes: Uint8Array, bits = MAX_INDEX_BITS + 1, places: readonl
       place = places[numbers.length]
     ) {
       const bit = (place - first) * bits;
-      numbers.push('number' in run ? run.number : (wordAt(bytes, run.at + (bit >> 3)) >>> (bit & 7)) & mask);
+      numbers.push(
+        'number' in run ? run.number : (lengthAt(bytes, run.at + (bit >> 3)) >>> (bit & 7)) & mask,
+      );
     }
     first = end;
   }

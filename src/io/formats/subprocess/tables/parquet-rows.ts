@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { loadTableFunctions, tableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
+import { ReusedMemory } from '../../../../util/uncleared.js';
 import type { Cells } from '../../tables/row-layout.js';
 import type { TableType } from '../../tables/table-type.js';
 import type { ByteSource } from '../byte-source.js';
@@ -93,6 +94,7 @@ export class ParquetRows implements Pick<RecordSource, 'rows' | 'search' | 'chos
     const native = tableFunctions();
     if (!native) throw new Error('the addon is not loaded');
     const read = [...new Set(columns)].filter((index) => index !== known?.index);
+    const memory = new ReusedMemory();
     let at = 0;
     for (const { group, firstRow } of this.#groups) {
       const begin = at;
@@ -103,11 +105,11 @@ export class ParquetRows implements Pick<RecordSource, 'rows' | 'search' | 'chos
         return { chunk: group.chunk(index), type, isOptional: !isRequired } as TypedChunk;
       });
       const some = rows.slice(begin, at).map((row) => row - firstRow);
-      const found = readCells(native, this.#source, chunks, some);
-      const values = known?.values.slice(begin, at);
+      memory.reset();
+      const found = readCells(native, this.#source, chunks, some, memory.take);
       const cellsOf = (index: number): Cells =>
-        values && index === known?.index
-          ? this.#cellsOf(index, values)
+        index === known?.index
+          ? this.#cellsOf(index, known.values.slice(begin, at))
           : (found[read.indexOf(index)] as Cells);
       yield {
         rows: some.length,

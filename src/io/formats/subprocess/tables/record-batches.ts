@@ -44,7 +44,7 @@ export interface RecordSource {
   /** Yields records in any order, with the columns of the keys. May leave out records that the search excludes. */
   search(search: Search): Records;
   /**
-   * Yields the records that have these rows, whose numbers ascend, in order. May yield others.
+   * Yields the records that have these rows, whose numbers ascend, in order. May yield others. Each is valid until the next.
    *
    * @param known a column that need not be read again
    */
