@@ -29,6 +29,8 @@ struct Digit {
     const auto bin = static_cast<Key>(high > first ? high - first : 0);
     return std::min<size_t>(bin, bins - 1);
   }
+  /** Whether each bin holds one value of the digit, for codes that differ in the bits of a mask. */
+  bool Separates(Key mask) const { return first == 0 && static_cast<size_t>(mask >> shift) < bins; }
 
   /**
    * Returns the digit that spans the codes from `low` to `high`.
@@ -48,7 +50,7 @@ struct Digit {
 /** Calls `use(bin_of)` with a function that returns the bin of a code: the shortest one that is right for the mask. */
 template <typename Key, typename Use>
 void WithBins(const Digit<Key>& digit, Key mask, const Use& use) {
-  if (digit.first == 0 && static_cast<size_t>(mask >> digit.shift) < digit.bins) {
+  if (digit.Separates(mask)) {
     const auto bits = static_cast<size_t>(mask >> digit.shift);
     use([shift = digit.shift, bits](Key code) { return static_cast<size_t>(code >> shift) & bits; });
   } else {

@@ -99,8 +99,11 @@ class RangePartition {
     const auto to = range.place == Elements::kOutput || (range.place == Elements::kInput && elements_.in_place())
                         ? Elements::kScratch
                         : Elements::kOutput;
-    if (!elements_.Reserve(to)) return false;
     const auto rest = static_cast<Key>(varying & ((Key{1} << digit.shift) - 1));
+    const bool is_exact = digit.Separates(range.mask);
+    // Payloads are in order then, and nothing reads the codes.
+    const bool needs_codes = elements_.arguments.sorted || rest || !is_exact;
+    if (!elements_.Reserve(to, needs_codes)) return false;
     size_t place = range.first;
     for (size_t bin = 0; bin < bins; bin++) {
       const size_t first = place;
@@ -108,13 +111,13 @@ class RangePartition {
         starts[s * bins + bin] = place;
         place += counts[s * bins + bin];
       }
-      const bool outermost = bin == 0 || bin == bins - 1;
-      if (place > first) lists_.Add({first, place - first, range.origin, to, outermost ? varying : rest});
+      const bool is_open = !is_exact && (bin == 0 || bin == bins - 1);
+      if (place > first) lists_.Add({first, place - first, range.origin, to, is_open ? varying : rest});
     }
     ForEachWithWorkspace(threads, own, slices, [&](size_t s, Workspace& workspace) {
       const size_t first = range.first + s * slice;
       Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], elements_.at(to),
-              workspace);
+              needs_codes, workspace);
     });
     return true;
   }
@@ -173,10 +176,10 @@ class RangePartition {
 
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */
   void Scatter(const Range& range, size_t first, size_t n, const Digit<Key>& digit, const size_t* starts,
-               const typename Elements::Columns& to, Workspace& workspace) {
+               const typename Elements::Columns& to, bool needs_codes, Workspace& workspace) {
     size_t* next = workspace.next;
     std::copy_n(starts, digit.bins, next);
-    BinLines<Key> keys(workspace.key_lines.template as<Key>(), to.codes, elements_.arguments.n);
+    BinLines<Key> keys(workspace.key_lines.template as<Key>(), needs_codes ? to.codes : nullptr, elements_.arguments.n);
     BinLines<Payload> values(workspace.payload_lines.template as<Payload>(), to.payloads, elements_.arguments.n);
     WithBins(digit, range.mask, [&](const auto& bin_of) {
       Key block[kBlock];
@@ -191,12 +194,12 @@ class RangePartition {
         const auto own_bin_of = bin_of;
         for (size_t i = 0; i < count; i++) {
           const size_t bin = own_bin_of(codes[i]), target = next[bin]++;
-          own_keys.Put(bin, target, codes[i], starts);
+          if (needs_codes) own_keys.Put(bin, target, codes[i], starts);
           if constexpr (Elements::kHasPayload) own_values.Put(bin, target, payloads[i], starts);
         }
       }
     });
-    keys.FlushAll(digit.bins, starts, next);
+    if (needs_codes) keys.FlushAll(digit.bins, starts, next);
     if constexpr (Elements::kHasPayload) values.FlushAll(digit.bins, starts, next);
     EndStreamCopies();
   }

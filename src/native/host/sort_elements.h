@@ -137,13 +137,18 @@ class SortElements {
     if constexpr (kHasPayload) WriteValues(payloads, n, arguments.moved, arguments.moved_bytes, first);
   }
 
-  /** Writes a range whose elements are in order. */
+  /** Writes a range whose elements are in order, if they do not lie in the results already. */
   void Finish(const Range& range) const {
+    const Columns& from = places_[range.place];
+    const bool has_codes =
+        !arguments.sorted || (codec.identity && reinterpret_cast<char*>(from.codes) == arguments.sorted);
+    const bool has_payloads = !kHasPayload || reinterpret_cast<char*>(from.payloads) == arguments.moved;
+    if (range.place == kOutput && has_codes && has_payloads) return;
     Key codes[kBlock];
     Payload payloads[kBlock];
     for (size_t at = range.first; at < range.end(); at += kBlock) {
       const size_t count = std::min(kBlock, range.end() - at);
-      ReadCodes(range.place, at, count, codes);
+      if (arguments.sorted) ReadCodes(range.place, at, count, codes);
       ReadPayloads(range, at, count, payloads);
       WriteCodes(codes, count, at);
       WritePayloads(payloads, count, at);
@@ -170,12 +175,12 @@ class SortElements {
     WritePayloads(high_payloads, n, front);
   }
 
-  /** Makes a place writable. */
-  bool Reserve(Place place) {
+  /** Makes a place writable, with or without codes. */
+  bool Reserve(Place place, bool needs_codes) {
     std::lock_guard<std::mutex> lock(guard_);
     Columns& columns = places_[place];
     const size_t n = arguments.n;
-    if (!columns.codes) {
+    if (needs_codes && !columns.codes) {
       char* sorted = arguments.sorted;
       if (place == kOutput && sorted && reinterpret_cast<uintptr_t>(sorted) % sizeof(Key) == 0) {
         columns.codes = reinterpret_cast<Key*>(sorted);
