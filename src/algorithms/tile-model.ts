@@ -7,6 +7,7 @@
 
 import type { KnownDevice } from '../device/device.js';
 import type { Capabilities, Vote } from '../device/platform/capabilities.js';
+import { oncePer } from '../util/memo.js';
 import type { AlgorithmShape } from './algorithm.js';
 import type { Tuning, Value } from './parameters.js';
 import { rowItems, TILE_PARAMETERS, type TileTuning, tileBytes } from './tile.js';
@@ -109,7 +110,7 @@ export interface TileChoice {
 const modelledRank = ({ hasBallot }: Capabilities): Vote => (hasBallot ? 'ptx' : 'masks');
 
 /** Cached choices: plans repeat them often. */
-const chosen = new WeakMap<Capabilities, Map<string, Tuning>>();
+const choicesOf = oncePer((_capabilities: Capabilities) => new Map<string, Tuning>());
 
 /**
  * Returns the parameters of the model's best tile for a device. If no tile fits, the tile parameters are left out,
@@ -120,8 +121,7 @@ export function modelledTile(
   shape: AlgorithmShape,
   choice: TileChoice,
 ): Tuning {
-  const known = chosen.get(capabilities) ?? new Map<string, Tuning>();
-  chosen.set(capabilities, known);
+  const known = choicesOf(capabilities);
   const key = `${choice.name} ${shape.keyBits} ${shape.valueBytes} ${shape.tuning?.offsetBits}`;
   const tuning = known.get(key) ?? bestTile(capabilities, shape, choice);
   known.set(key, tuning);

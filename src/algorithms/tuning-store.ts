@@ -1,6 +1,7 @@
 import type { KnownDevice } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
+import { oncePer } from '../util/memo.js';
 import { canonicalAlgorithm } from './algorithm-names.js';
 import type { Tuning } from './parameters.js';
 import {
@@ -79,19 +80,14 @@ function parsed(value: unknown): StoredTuning {
   };
 }
 
-/** Stored tuning of open devices: read once, because every sort needs the parameters. */
-const known = new WeakMap<KnownDevice, StoredTuning>();
-
-/** Returns the stored tuning of a device; empty with `CLSORT_TUNING=off`. */
-export function storedTuning(device: KnownDevice): StoredTuning {
-  let stored = known.get(device);
-  if (!stored) {
-    const off = process.env.CLSORT_TUNING === 'off';
-    stored = off ? { rows: [] } : parsed(readCache(FILE)[keyOf(device.info)]);
-    known.set(device, stored);
-  }
-  return stored;
-}
+/**
+ * Returns the stored tuning of an open device; empty with `CLSORT_TUNING=off`. It is read once, because every sort needs
+ * the parameters.
+ */
+export const storedTuning = oncePer(
+  ({ info }: KnownDevice): StoredTuning =>
+    process.env.CLSORT_TUNING === 'off' ? { rows: [] } : parsed(readCache(FILE)[keyOf(info)]),
+);
 
 /** Returns the stored crossovers of all devices, open or not; none with `CLSORT_TUNING=off`. */
 export const storedCrossovers = (): Partial<Crossovers>[] =>

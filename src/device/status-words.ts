@@ -1,3 +1,4 @@
+import { oncePer } from '../util/memo.js';
 import type { Device } from './device.js';
 import type { Buffer } from './memory/buffer.js';
 import type { DeferredReadback } from './queue/deferred-readback.js';
@@ -52,7 +53,7 @@ export class StatusWords {
     this.#buffer = device.allocatePersistent(WORDS[initial] * 4);
   }
 
-  static readonly #instances = new WeakMap<Device, StatusWords[]>();
+  static readonly #instancesOf = oncePer((_device: Device): StatusWords[] => []);
 
   /** Maximum words of a slot of `uninitialized`. */
   static readonly MAX = WORDS.written;
@@ -78,8 +79,7 @@ export class StatusWords {
   }
 
   static #allocate(device: Device, initial: InitialContents, count: number): StatusSlot {
-    const instances = StatusWords.#instances.get(device) ?? [];
-    StatusWords.#instances.set(device, instances);
+    const instances = StatusWords.#instancesOf(device);
     for (const instance of instances) {
       const slot = instance.#initial === initial ? instance.#tryAllocate(count) : undefined;
       if (slot) return slot;

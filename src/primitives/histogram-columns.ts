@@ -6,7 +6,7 @@ import { StatusWords } from '../device/status-words.js';
 import { type Dtype, dtypeInfo } from '../keys/dtype.js';
 import { keyCodec } from '../keys/key-codec.js';
 import { chain, type MaybePromise } from '../util/maybe-promise.js';
-import { Memo } from '../util/memo.js';
+import { Memo, oncePer } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
 import { codeWords, enqueueGlobalHistogram, type HistogramWork } from './histogram.js';
 import { passesSelfTest } from './look-back.js';
@@ -39,19 +39,8 @@ interface Even {
   readonly shift: number;
 }
 
-/** Cached results for edges. */
-const looked = new WeakMap<readonly bigint[], { readonly even: Even | undefined }>();
-
 /** Returns edges as bins of equal widths, or undefined if the widths are not an equal power of two. */
-function evenOf(edges: readonly bigint[]): Even | undefined {
-  const known = looked.get(edges);
-  if (known) return known.even;
-  const even = findEven(edges);
-  looked.set(edges, { even });
-  return even;
-}
-
-function findEven(edges: readonly bigint[]): Even | undefined {
+const evenOf = oncePer((edges: readonly bigint[]): Even | undefined => {
   const [low, second] = edges as readonly [bigint, bigint];
   const bins = edges.length - 1;
   const high = edges.at(-1) as bigint;
@@ -61,7 +50,7 @@ function findEven(edges: readonly bigint[]): Even | undefined {
   if (width !== 1n << BigInt(shift)) return undefined;
   const isEven = edges.slice(0, -1).every((edge, i) => edge === low + BigInt(i) * width);
   return isEven && high <= low + BigInt(bins) * width ? { low, high, shift } : undefined;
-}
+});
 
 /** Parameters that a histogram is compiled for. */
 export interface HistogramColumnsShape {
@@ -77,14 +66,9 @@ export interface HistogramColumnsShape {
 const BY = { bits: 0, even: 1, edges: 2 } as const;
 
 /** Buffer in which groups sum their counters, shared by consecutive launches; all zero between them. */
-const Sums = {
-  all: new WeakMap<Device, DeviceBuffer>(),
-  of(device: Device): DeviceBuffer {
-    const made = Sums.all.get(device) ?? device.allocatePersistent(4 * (MARGIN + StatusWords.MAX));
-    Sums.all.set(device, made);
-    return made;
-  },
-};
+const sumsOf = oncePer(
+  (device: Device): DeviceBuffer => device.allocatePersistent(4 * (MARGIN + StatusWords.MAX)),
+);
 
 const built = new Memo<PrimitiveProgram>();
 
@@ -208,7 +192,7 @@ function enqueue(
     queue.run(program.kernel('histogram_columns'), args, { global: groups * size, local: size });
   };
   if (handsOver) {
-    const sums = Sums.of(device);
+    const sums = sumsOf(device);
     const status = StatusWords.uninitialized(device, bins);
     device.pool.withBuffers([edgeBytes], (edges) => run(sums, edges, status.buffer, status.firstWord));
     return () => status.words();

@@ -3,7 +3,7 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { newArray } from '../keys/array.js';
 import { type Dtype, dtypeInfo, type KeyArray } from '../keys/dtype.js';
 import { UsageError } from '../util/errors.js';
-import { Memo } from '../util/memo.js';
+import { Memo, oncePer } from '../util/memo.js';
 import { powerAtLeast } from '../util/powers.js';
 import { publishPreparation } from '../util/preparation-channel.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
@@ -24,15 +24,7 @@ export class LookBack {
     this.#device = device;
   }
 
-  static readonly #all = new WeakMap<Device, LookBack>();
-
-  static of(device: Device): LookBack {
-    const known = LookBack.#all.get(device);
-    if (known) return known;
-    const made = new LookBack(device);
-    LookBack.#all.set(device, made);
-    return made;
-  }
+  static readonly of = oncePer((device: Device) => new LookBack(device));
 
   /**
    * Returns memory and a number for the next launch of the queue.

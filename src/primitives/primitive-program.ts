@@ -6,7 +6,7 @@ import { ballotDefine } from '../device/programs/program-source.js';
 import type { Dtype } from '../keys/dtype.js';
 import { dtypeInfo } from '../keys/dtype.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
-import { Memo } from '../util/memo.js';
+import { Memo, oncePer } from '../util/memo.js';
 import { powerAtMost } from '../util/powers.js';
 
 /** Tuning parameters of a primitive. */
@@ -92,17 +92,11 @@ const hasVectorUnit = ({ capabilities: { type, quirks } }: KnownDevice): boolean
 /** Compiled programs: small primitives take little longer than computing their macros. */
 const built = new Memo<PrimitiveProgram>();
 
-const names = new WeakMap<PrimitiveTuning, string>();
-
 /** Returns a cache key for a tuning. */
-export function nameOfTuning(tuning: PrimitiveTuning): string {
-  const known = names.get(tuning);
-  if (known !== undefined) return known;
+export const nameOfTuning = oncePer((tuning: PrimitiveTuning): string => {
   const { groupSize, rounds, lookBack, spinLimit, groupsPerUnit, held, maxRegisters, mute } = tuning;
-  const name = [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, held, maxRegisters, mute].join();
-  names.set(tuning, name);
-  return name;
-}
+  return [groupSize, rounds, lookBack, spinLimit, groupsPerUnit, held, maxRegisters, mute].join();
+});
 
 /** Compiles a program for groups of the tuned size, or of the largest size that all its kernels support. */
 export function buildPrimitive(

@@ -10,6 +10,7 @@ import {
   TILE_PRIMITIVES,
   type TilePrimitive,
 } from '../../primitives/primitive-program.js';
+import { oncePer } from '../../util/memo.js';
 
 export const PRIMITIVES = [...TILE_PRIMITIVES, 'reduce', 'histogram'] as const;
 /** A primitive, by the name under which its parameters are stored. */
@@ -36,7 +37,7 @@ export const PRIMITIVE_PARAMETERS: Parameters = {
 const DTYPES = { 8: 'u8', 16: 'u16', 32: 'u32', 64: 'u64' } as const satisfies Record<number, Dtype>;
 
 /** Parameters by device and request, cached because the lookup takes as long as a primitive on few keys. */
-const tuningCache = new WeakMap<KnownDevice, Map<string, PrimitiveTuning>>();
+const tuningsOf = oncePer((_device: KnownDevice) => new Map<string, PrimitiveTuning>());
 /** Cached requests per device; one more clears them, so that programs with many sizes need little memory. */
 const MAX_CACHED = 256;
 
@@ -47,8 +48,7 @@ export function primitiveTuningFor(
   dtype: Dtype,
   n: number,
 ): PrimitiveTuning {
-  const all = tuningCache.get(device) ?? new Map<string, PrimitiveTuning>();
-  tuningCache.set(device, all);
+  const all = tuningsOf(device);
   const name = `${primitive} ${dtype} ${n}`;
   const known = all.get(name);
   if (known) return known;

@@ -1,5 +1,6 @@
 /** First calls of operations under `auto`: the host engine runs them while the device compiles the programs. */
 import { AsyncResource } from 'node:async_hooks';
+import { oncePer } from '../../util/memo.js';
 import type { Backend, Session } from '../backend/backend.js';
 import type { Calls } from './calls.js';
 import { MAX_BYTES_WHILE_COMPILING } from './policy.js';
@@ -18,7 +19,7 @@ export class FirstCalls {
   readonly #session: Session;
   readonly #calls: Calls;
   /** Kinds by backend: whether the device is making the first call of the kind. */
-  readonly #kinds = new WeakMap<Backend, Map<string, boolean>>();
+  readonly #kindsOf = oncePer((_backend: Backend) => new Map<string, boolean>());
   /** Keeps messages of the call that comes first from the call in the background. */
   readonly #outside = new AsyncResource('clsort.FirstCalls');
 
@@ -41,8 +42,7 @@ export class FirstCalls {
     if (backend.lost || !backend.overlaps || bytesOf(args) > MAX_BYTES_WHILE_COMPILING) return false;
     const kind = kindOf(operation, args);
     if (kind === undefined) return false;
-    const kinds = this.#kinds.get(backend) ?? new Map<string, boolean>();
-    this.#kinds.set(backend, kinds);
+    const kinds = this.#kindsOf(backend);
     const isCompiling = kinds.get(kind);
     if (isCompiling !== undefined) return isCompiling;
     if (backend.hasMade(kind)) {

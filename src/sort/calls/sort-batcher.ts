@@ -2,6 +2,7 @@ import { bytesOf } from '../../keys/array.js';
 import { ConcurrencyLimiter } from '../../util/concurrency-limiter.js';
 import { BuildError, ClsortError, MismatchError } from '../../util/errors.js';
 import type { MaybePromise } from '../../util/maybe-promise.js';
+import { oncePer } from '../../util/memo.js';
 import { drainMicrotasks } from '../../util/microtasks.js';
 import type { Backend, Session } from '../backend/backend.js';
 import { assertNotDetached, spansOf } from '../model/array-assertions.js';
@@ -187,7 +188,7 @@ export class BackgroundCompiler {
   readonly #session: Session;
   readonly #scheduler: CallScheduler;
   /** Whether each variant that was started is still compiling. */
-  readonly #started = new WeakMap<Backend, Map<string, boolean>>();
+  readonly #startedOn = oncePer((_backend: Backend) => new Map<string, boolean>());
 
   constructor(session: Session, scheduler: CallScheduler) {
     this.#session = session;
@@ -201,8 +202,7 @@ export class BackgroundCompiler {
    *   when the plan is used
    */
   prepare(backend: Backend, plan: Plan, onFailure: (error: unknown) => void = () => undefined): void {
-    const started = this.#started.get(backend) ?? new Map<string, boolean>();
-    this.#started.set(backend, started);
+    const started = this.#startedOn(backend);
     const variant = variantOf(plan);
     if (started.has(variant)) return;
     started.set(variant, true);
@@ -216,7 +216,7 @@ export class BackgroundCompiler {
 
   /** Returns whether the variant of a plan is compiling; undefined if that was never started. */
   isCompiling(backend: Backend, plan: Plan): boolean | undefined {
-    return this.#started.get(backend)?.get(variantOf(plan));
+    return this.#startedOn(backend).get(variantOf(plan));
   }
 }
 

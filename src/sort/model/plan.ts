@@ -3,6 +3,7 @@ import type { AlgorithmShape, Facts } from '../../algorithms/algorithm.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import type { Basis } from '../../algorithms/tuning.js';
 import type { Dtype } from '../../keys/dtype.js';
+import { oncePer } from '../../util/memo.js';
 
 /** The properties of a sort that a plan depends on. */
 export interface PlanRequest {
@@ -48,17 +49,10 @@ export interface Plan {
   readonly reason: string;
 }
 
-/** Cached, since every sort asks for the variant of its plan. */
-const variants = new WeakMap<Plan, string>();
-
-/** Returns the compiled variant of a plan: equal for plans that differ only in their keys. */
-export function variantOf(plan: Plan): string {
-  const known = variants.get(plan);
-  if (known !== undefined) return known;
-  const variant = `${plan.algorithm} ${plan.shape ? shapeKey(plan.shape) : ''}`;
-  variants.set(plan, variant);
-  return variant;
-}
+/** Returns the compiled variant of a plan, which every sort does: equal for plans that differ only in their keys. */
+export const variantOf = oncePer(
+  ({ algorithm, shape }: Plan): string => `${algorithm} ${shape ? shapeKey(shape) : ''}`,
+);
 
 const shapeKey = ({ keyBits, valueBytes, window, tuning = {} }: AlgorithmShape): string =>
   `${keyBits} ${valueBytes} ${window ? 'window ' : ''}${JSON.stringify(Object.entries(tuning).toSorted())}`;
