@@ -12,20 +12,20 @@ import { inSlices, ROW_ORDERS, randomBitmap, referencePositions } from './random
 
 const TYPES = [new arrow.Utf8(), new arrow.LargeUtf8(), new arrow.Binary(), new arrow.LargeBinary()];
 
-/** Parts of strings: common prefixes of a word and more, zero bytes, characters of one to four bytes. */
+/** Parts of strings: common prefixes of a word and more, characters of one to four bytes, zero bytes. */
 const PARTS = [
   '',
   'a',
   'b',
-  '\0',
-  '\0\0',
+  'commonpr',
+  'commonprefix of more',
   'éa',
   '漢',
   '😀',
   '\uffff',
-  'commonpr',
-  'commonprefix of more',
   'x'.repeat(90),
+  '\0',
+  '\0\0',
 ];
 
 /** Returns a random string of up to 4 of the first `parts` parts. */

@@ -145,7 +145,7 @@ export class ByteStrings implements Codes {
   }
 
   isOver(i: number, end: number): boolean {
-    return this.#shortest <= end && this.length(i) <= end;
+    return this.#shortest < end && this.length(i) < end;
   }
 
   /**

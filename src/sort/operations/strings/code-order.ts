@@ -47,8 +47,8 @@ export interface Codes {
    */
   fill(span: Span, words: BigUint64Array, at?: Uint32Array): Steps;
   /**
-   * Whether a code has no bytes at or after byte `end`. Codes that are tied up to `end` and over are equal. Default:
-   * decided by `bytes`.
+   * Whether no code that is tied with this one up to byte `end` has bytes from there on: codes that are over are equal
+   * then. Default: decided by `bytes`.
    */
   isOver?(code: number, end: number): boolean;
 }
