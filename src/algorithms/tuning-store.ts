@@ -1,6 +1,7 @@
 import type { KnownDevice } from '../device/device.js';
 import type { DeviceInfo } from '../device/platform/platform.js';
 import { addToCache, cacheFolder, readCache } from '../util/cache.js';
+import { isObject } from '../util/json.js';
 import { oncePer } from '../util/memo.js';
 import { canonicalAlgorithm } from './algorithm-names.js';
 import type { Tuning } from './parameters.js';
@@ -31,18 +32,15 @@ const keyOf = ({ platform, name, driver }: DeviceInfo): string => [platform, nam
 /** Returns the file with measured parameters, which is next to the self-test records. */
 export const tuningFile = (): string => `${cacheFolder()}/${FILE}`;
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isTuning = (value: unknown): value is Tuning =>
-  isRecord(value) &&
+  isObject(value) &&
   Object.values(value).every((one) => ['number', 'string', 'boolean'].includes(typeof one));
 
 const isRow = (value: unknown): value is TunedRow =>
-  isRecord(value) &&
+  isObject(value) &&
   typeof value.algorithm === 'string' &&
   isTuning(value.tuning) &&
-  isRecord(value.which) &&
+  isObject(value.which) &&
   Object.values(value.which).every(Number.isFinite);
 
 /** A break-even size in JSON, which has no infinity: `keys` is null for a device that is never faster. */
@@ -51,7 +49,7 @@ interface StoredBreakEven extends Omit<BreakEven, 'keys'> {
 }
 
 const isStoredBreakEven = (value: unknown): value is StoredBreakEven =>
-  isRecord(value) &&
+  isObject(value) &&
   (value.keys === null || Number.isFinite(value.keys)) &&
   (value.keyBits === undefined || Number.isFinite(value.keyBits)) &&
   (value.operation === undefined || BREAK_EVEN_OPERATIONS.some((name) => name === value.operation));
@@ -67,8 +65,8 @@ function parsedBreakEvens(host: unknown): BreakEven[] | undefined {
 
 /** Parses the stored tuning of a device; returns no rows if the format is not that of `storeTuning`. */
 function parsed(value: unknown): StoredTuning {
-  if (!isRecord(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
-  const { host: stored, singleWorkgroup, select } = isRecord(value.crossovers) ? value.crossovers : {};
+  if (!isObject(value) || value.schema !== SCHEMA || !Array.isArray(value.rows)) return { rows: [] };
+  const { host: stored, singleWorkgroup, select } = isObject(value.crossovers) ? value.crossovers : {};
   const host = parsedBreakEvens(stored);
   return {
     rows: value.rows.filter(isRow).map((row) => ({ ...row, algorithm: canonicalAlgorithm(row.algorithm) })),

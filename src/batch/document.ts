@@ -1,8 +1,9 @@
 /** A manifest as data, with the position of each part in its text. */
+
 import { FormatError, UsageError } from '../util/errors.js';
+import { isObject, parseJson } from '../util/json.js';
 import { optionalPackage } from '../util/optional-package.js';
 import { lineAndColumn, offsetOf, type Path, syntaxErrorOffset } from './json-position.js';
-import { isObject } from './rules.js';
 
 export const MANIFEST_FORMATS = ['json', 'yaml', 'ndjson'] as const;
 export type ManifestFormat = (typeof MANIFEST_FORMATS)[number];
@@ -32,13 +33,8 @@ export function isJobLine(line: string): boolean {
 }
 
 function objectOf(line: string): Record<string, unknown> | undefined {
-  if (!line.startsWith('{')) return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = line.startsWith('{') ? parseJson(line) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 export const firstLine = (text: string): string => /^\s*(.*)/.exec(text)?.[1]?.trim() ?? '';

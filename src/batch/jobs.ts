@@ -10,21 +10,10 @@ import { assertTableOptions } from '../io/tables/table-options.js';
 import { DTYPES, dtypeInfo } from '../keys/dtype.js';
 import { dtypeOfName } from '../keys/dtype-name.js';
 import { invalidArgument, withAdvice } from '../util/invalid-argument.js';
+import { isObject } from '../util/json.js';
 import { didYouMean } from '../util/suggest.js';
 import type { Path } from './json-position.js';
-import {
-  anyText,
-  boolean,
-  file,
-  files,
-  isObject,
-  list,
-  object,
-  oneOf,
-  type Rule,
-  type Rules,
-  text,
-} from './rules.js';
+import { anyText, boolean, file, files, list, object, oneOf, type Rule, type Rules, text } from './rules.js';
 
 /** One job of a batch: a file of keys, a file of records, or a table. */
 export type Job = JobFacts &

@@ -1,4 +1,5 @@
 /** The journal of a batch on disk: one line per finished job, appended when it ends. */
+
 import {
   closeSync,
   fstatSync,
@@ -15,10 +16,10 @@ import { promisify } from 'node:util';
 import { ioError } from '../io/streams/raw.js';
 import { resolveTarget } from '../io/streams/resolve-target.js';
 import { UsageError } from '../util/errors.js';
+import { isObject, parseJson } from '../util/json.js';
 import { type ChecksummedState, type FileState, fileState, isSameState } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import { lock } from './lock.js';
-import { isObject } from './rules.js';
 
 const HEAD = `${JSON.stringify({ schema: 'clsort.journal/1' })}\n`;
 
@@ -233,10 +234,6 @@ const notAJournalError = (path: string): UsageError =>
 
 /** Parses a line. A damaged line is ignored, so its job is run again. */
 function parseRecord(line: string): JournalRecord | undefined {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) && typeof value.out === 'string' ? (value as unknown as JournalRecord) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(line);
+  return isObject(value) && typeof value.out === 'string' ? (value as unknown as JournalRecord) : undefined;
 }

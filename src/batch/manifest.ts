@@ -1,4 +1,5 @@
 import { UsageError } from '../util/errors.js';
+import { isObject } from '../util/json.js';
 import { Conflicts } from './conflicts.js';
 import { type Document, readDocument } from './document.js';
 import { expandJob, type Glob, globsOf, loadGlob, resolveIn } from './expand.js';
@@ -12,7 +13,6 @@ import {
   jobOf,
   type WrittenJob,
 } from './jobs.js';
-import { isObject } from './rules.js';
 
 /** Maximum number of errors in a message, so that it fits on a screen. */
 const MAX_ERRORS = 10;

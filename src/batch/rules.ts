@@ -1,5 +1,7 @@
 /** A rule for a field of a manifest: check, message and JSON Schema. */
+
 import { isStdin, isStdout } from '../io/streams/raw.js';
+import { isObject } from '../util/json.js';
 
 export interface Rule {
   readonly expected: string;
@@ -9,9 +11,6 @@ export interface Rule {
 }
 
 export type Rules = Readonly<Record<string, Rule>>;
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 export const text: Rule = {
   expected: 'a name',

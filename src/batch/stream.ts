@@ -4,12 +4,12 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { ioError } from '../io/streams/raw.js';
 import { UsageError } from '../util/errors.js';
+import { isObject, parseJson } from '../util/json.js';
 import { Conflicts } from './conflicts.js';
 import { isHead, isJobLine, readDocument, stripBom } from './document.js';
 import { globsOf, loadGlob } from './expand.js';
 import { BATCH_RULES, type Fault, fieldFaults, JOB_RULES, type Job, jobOf } from './jobs.js';
 import { jobsOf, type ManifestSource, parseManifest } from './manifest.js';
-import { isObject } from './rules.js';
 
 /** An invalid line; its job fails, and the others continue. */
 export interface WrongLine {
@@ -120,7 +120,7 @@ async function* jobsOfLines(
     number++;
     if (line.trim() === '') continue;
     const faults: Fault[] = [];
-    const written = tryParse(line);
+    const written = parseJson(line);
     const job = jobOf(written ?? line, defaults, ['jobs', index], faults);
     if (job && globsOf(job, folder).length > 0) glob ??= await loadGlob();
     const jobs = job ? jobsOf({ job, number: index }, { folder, glob, conflicts }, faults) : [];
@@ -140,11 +140,3 @@ const nextLine = async (lines: AsyncIterator<string>): Promise<string | undefine
   const { value, done } = await lines.next();
   return done ? undefined : value;
 };
-
-function tryParse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,10 +1,12 @@
 /** The configuration file of the user, with default options per command. */
+
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import { UsageError } from '../util/errors.js';
 import { OTHERS_WRITE, ownershipProblem } from '../util/file-ownership.js';
 import { homeFolder } from '../util/home.js';
 import { invalidArgument } from '../util/invalid-argument.js';
+import { isObject } from '../util/json.js';
 import { didYouMean } from '../util/suggest.js';
 import { COMMAND_NAMES } from './specs.js';
 
@@ -62,9 +64,6 @@ export function readConfig(warn: (message: string) => void): Config {
   }
   return { file, commands: value as Config['commands'] };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Opens a named pipe without blocking. Windows has no such flag. */
 const READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

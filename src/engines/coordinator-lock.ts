@@ -3,11 +3,13 @@
  * that other hosts can detect its end. Two coordinators would do no harm, since tasks leave the same files, but
  * indicate a mistake.
  */
+
 import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { ioError } from '../io/streams/raw.js';
 import { hasOwnerExited, type Owner, thisProcess } from '../io/streams/temporary-files.js';
 import { UsageError } from '../util/errors.js';
+import { parseJson } from '../util/json.js';
 import type { JobFolder } from './job-folder.js';
 
 const NAME = 'coordinator.json';
@@ -57,7 +59,7 @@ export async function acquireCoordinatorLock(folder: JobFolder): Promise<() => P
 async function removeIfStale(folder: JobFolder, path: string): Promise<Coordinator | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined; // it has just ended
-  const other = parseCoordinator(text);
+  const other = parseJson(text) as Coordinator | undefined;
   // A process killed before it wrote its identity leaves an empty file.
   const isDead = other
     ? hasOwnerExited(other) || (await isStale(folder, path, other))
@@ -68,7 +70,7 @@ async function removeIfStale(folder: JobFolder, path: string): Promise<Coordinat
   const taken = await readFile(temporaryPath, 'utf8').catch(() => undefined);
   if (taken !== undefined && taken !== text) {
     await rename(temporaryPath, path); // another process has just acquired it
-    return parseCoordinator(taken);
+    return parseJson(taken) as Coordinator | undefined;
   }
   await rm(temporaryPath, { force: true });
   return undefined;
@@ -92,14 +94,6 @@ async function isStale(folder: JobFolder, path: string, other?: Owner): Promise<
   const [now, then] = await Promise.all([stat(probe), stat(path).catch(() => undefined)]);
   await rm(probe, { force: true });
   return then !== undefined && now.mtimeMs - then.mtimeMs > GONE_MS;
-}
-
-function parseCoordinator(text: string): Coordinator | undefined {
-  try {
-    return JSON.parse(text) as Coordinator;
-  } catch {
-    return undefined;
-  }
 }
 
 function busyError({ id }: JobFolder, other: Coordinator | undefined): UsageError {

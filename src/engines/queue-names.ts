@@ -1,4 +1,5 @@
 import { invalidArgument } from '../util/invalid-argument.js';
+import { isObject, parseJson } from '../util/json.js';
 import { VERSION } from '../util/package.js';
 import type { Task } from './job-runner.js';
 
@@ -50,12 +51,8 @@ export interface JobEntry {
 
 /** Parses an untrusted entry of a hash; returns undefined when it is invalid. */
 export function entryOf<E extends object>(text: string | undefined | null): E | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? 'null');
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as E) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text ?? 'null');
+  return isObject(value) ? (value as E) : undefined;
 }
 
 /** Milliseconds without a heartbeat after which a worker counts as absent; it sends one every two seconds. */

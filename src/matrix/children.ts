@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { isObject, parseJson } from '../util/json.js';
 
 /**
  * A message of a child process, one JSON object per line: the plan of the next case, if known, or the result of a case.
@@ -104,12 +105,8 @@ export async function* rowsOfChildren<C, R>(
 
 /** Parses a line of stdout; undefined for lines that drivers print. */
 function parseMessage<R>(line: string): ChildMessage<R> | undefined {
-  try {
-    const message = JSON.parse(line) as ChildMessage<R> | null;
-    return message !== null && typeof message === 'object' && ('row' in message || 'begins' in message)
-      ? message
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const message = parseJson(line);
+  return isObject(message) && ('row' in message || 'begins' in message)
+    ? (message as unknown as ChildMessage<R>)
+    : undefined;
 }

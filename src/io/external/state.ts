@@ -3,9 +3,11 @@
  * partitions. Records are written to a temporary file and renamed, so that each is complete. A task without a record is
  * run again.
  */
+
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IoError } from '../../util/errors.js';
+import { parseJson } from '../../util/json.js';
 import type { StoredProducts } from '../checks/multiset.js';
 import { ioError } from '../streams/raw.js';
 import { hasOwnerExited, type Owner, thisProcess } from '../streams/temporary-files.js';
@@ -181,11 +183,3 @@ export class State {
 
 const isThisProcess = ({ pid, start }: Owner): boolean =>
   pid === thisProcess().pid && start === thisProcess().start;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,8 +1,10 @@
 /** Folders of parts: one result in many files, ordered by name, with a manifest. */
+
 import { readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Dtype } from '../../keys/dtype.js';
 import { FormatError } from '../../util/errors.js';
+import { parseJson } from '../../util/json.js';
 import { ioError } from './raw.js';
 import { writeFileAtomic } from './write-file-atomic.js';
 
@@ -56,7 +58,7 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
     throw ioError('read', file, error);
   });
   if (text === undefined) return undefined;
-  const manifest = parseManifest(text);
+  const manifest = parseJson(text) as PartsManifest | undefined;
   if (manifest?.schema !== PARTS_SCHEMA || !Array.isArray(manifest.parts)) {
     throw new FormatError(`cannot read ${file}: it is not a manifest of parts (${PARTS_SCHEMA})`, {
       details: { path: file },
@@ -71,14 +73,6 @@ export async function readParts(path: string): Promise<PartsManifest | undefined
     );
   }
   return manifest;
-}
-
-function parseManifest(text: string): PartsManifest | undefined {
-  try {
-    return JSON.parse(text) as PartsManifest;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Files in place of folders of parts, and the first manifest found. */

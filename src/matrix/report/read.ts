@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { canonicalAlgorithm } from '../../algorithms/algorithm-names.js';
 import { ioError } from '../../io/streams/raw.js';
 import { UsageError } from '../../util/errors.js';
+import { parseJson } from '../../util/json.js';
 import { OUTCOMES } from '../row.js';
 import { type DeviceReport, type MatrixReport, REPORT_SCHEMA } from './report.js';
 
@@ -29,14 +30,6 @@ const withPresentNames = (device: DeviceReport): DeviceReport => ({
   ...device,
   cells: device.cells.map((cell) => ({ ...cell, algorithm: canonicalAlgorithm(cell.algorithm) })),
 });
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // reported like any other text that is no report
-  }
-}
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 

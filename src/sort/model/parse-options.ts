@@ -1,8 +1,10 @@
 /** Validation of options. */
+
 import { DTYPES, type Dtype } from '../../keys/dtype.js';
 import type { Order } from '../../keys/key-codec.js';
 import type { ClsortError } from '../../util/errors.js';
 import { invalidArgument } from '../../util/invalid-argument.js';
+import { isObject } from '../../util/json.js';
 import { renamedError } from '../../util/renamed.js';
 import { didYouMean, invalidName } from '../../util/suggest.js';
 import {
@@ -38,9 +40,6 @@ const isWindow = (value: unknown): boolean =>
   value.length === 2 &&
   value.every((bit) => Number.isInteger(bit) && bit >= 0 && bit <= 64) &&
   value[0] <= value[1];
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isTuning = (value: unknown): boolean => isObject(value) && Object.values(value).every(Number.isFinite);
 
