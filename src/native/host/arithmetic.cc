@@ -3,6 +3,7 @@
 
 #include "elements.h"
 #include "reduce.h"
+#include "rounding.h"
 #include "scan.h"
 
 namespace clsort {
@@ -180,9 +181,9 @@ struct ScanWork {
 };
 
 /**
- * Finds the first result of a scan that is not the one before it combined with one more key. Arguments from 2: keys,
- * width, codec (for minimum and maximum), kind, operation (no sum or product of floats), inclusive, results, found
- * (the number of results if all are right).
+ * Finds the first result of a scan that is not the one before it combined with one more key; of sums and products of
+ * floats, the first one outside of the bounds of rounding. Arguments from 2: keys, width, codec (for minimum and
+ * maximum), kind, operation, inclusive, results, found (the number of results if all are right).
  */
 struct VerifyScanWork {
   static constexpr char kName[] = "hostVerifyScanAsync";
@@ -195,10 +196,14 @@ struct VerifyScanWork {
   bool Read(Call& call) {
     inclusive = call.Bool(7);
     if (!keys.Read(call, 2) || !codec.Read(call, 4) || !by.Read(call, 5, keys.width, kProduct)) return false;
-    if (by.kind == kFloat && !by.extreme()) return call.FailArgument(6, CL_INVALID_VALUE, "an exact operation");
     return results.Read(call, 8, keys.width, keys.n) && found.Read(call, 9, kWide, 1);
   }
   bool Run(Threads& threads) const {
+    if (by.kind == kFloat && !by.extreme()) {
+      const bool wide = keys.width == kWide;
+      *found.as<uint64_t>() = wide ? FirstOutside<double>(threads) : FirstOutside<float>(threads);
+      return true;
+    }
     std::atomic<uint64_t> wrong{keys.n};
     ByWidth(keys.width, [&](auto key) {
       using Key = decltype(key);
@@ -225,6 +230,26 @@ struct VerifyScanWork {
       if (code.CodeOf(to[i]) != expected) return i;
     }
     return last;
+  }
+
+  template <typename Float>
+  size_t FirstOutside(const Threads& threads) const {
+    return by.operation == kSum ? FirstOutside<Float>(SumBounds<Float>(keys.n), threads)
+                                : FirstOutside<Float>(ProductBounds<Float>(), threads);
+  }
+  /** One thread reads in order, as the scan does. */
+  template <typename Float, typename Bounds>
+  size_t FirstOutside(Bounds bounds, const Threads& threads) const {
+    const Float *from = keys.as<Float>(), *to = results.as<Float>();
+    for (size_t first = 0; first < keys.n && !threads.stopped(); first += kSlice) {
+      const size_t last = std::min(first + kSlice, keys.n);
+      for (size_t i = first; i < last; i++) {
+        if (inclusive) bounds.Add(static_cast<double>(from[i]));
+        if (!bounds.Allow(static_cast<double>(to[i]))) return i;
+        if (!inclusive) bounds.Add(static_cast<double>(from[i]));
+      }
+    }
+    return keys.n;
   }
 };
 

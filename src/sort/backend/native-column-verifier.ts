@@ -23,7 +23,7 @@ import {
 
 /**
  * Column verifiers of the host engine. Large columns are verified in the addon, if it can be loaded, with the findings of
- * `HostColumnVerifier`. Sums and products of floats are not.
+ * `HostColumnVerifier`.
  */
 export class NativeColumnVerifier extends HostColumnVerifier {
   protected override async scanMismatch(
@@ -32,8 +32,7 @@ export class NativeColumnVerifier extends HostColumnVerifier {
     op: ScanOp,
     inclusive: boolean,
   ): Promise<number> {
-    const isRounded = from.info.kind === 'float' && (op === 'sum' || op === 'product');
-    if (isRounded || !(await isNative(from.n, from, to))) return super.scanMismatch(from, to, op, inclusive);
+    if (!(await isNative(from.n, from, to))) return super.scanMismatch(from, to, op, inclusive);
     const keys = [...encodedKeysOf(from, extremeCodec(from, op)), ...operationOf(from, op)];
     const [wrong] = await this.#run('hostVerifyScanAsync', 1, from.n, ...keys, inclusive, wordsOf(to));
     return wrong === from.n ? -1 : (wrong as number);
