@@ -9,6 +9,7 @@ const keys = tests(NATIVE_SORT, 'f64 ascending*', 'u32 ascending*');
 const windows = tests(NATIVE_SORT, 'u64: every bit window*');
 const segments = tests(NATIVE_SORT, 'segments of all lengths*');
 const inPlace = tests(NATIVE_SORT, 'results in the memory of the input');
+const rounding = tests('sort/backend/column-verifier', 'float sums*');
 const kernel = (...match) => tests('sort/host/native-kernels', ...match);
 
 const inRadixSort = (name, find, replace, ...suites) => ({
@@ -41,7 +42,7 @@ export const HOST = [
   inFile(
     'range_partition.h',
     'outermost bins are sorted by the rest of the digit only',
-    'outermost ? varying : rest',
+    'is_open ? varying : rest',
     'rest',
     keys,
   ),
@@ -90,6 +91,20 @@ export const HOST = [
     'end = std::min(first + slice + 1, range.end());',
     'end = std::min(first + slice, range.end());',
     tests(NATIVE_SORT, 'slices in order that overlap*'),
+  ),
+  inFile(
+    'range_partition.h',
+    'a partition is never stopped',
+    'if (threads.stopped()) return;\n      const size_t first = range.first + s * slice;\n      Scatter(',
+    'const size_t first = range.first + s * slice;\n      Scatter(',
+    tests(NATIVE_SORT, 'a sort that is aborted during*'),
+  ),
+  inFile(
+    'range_partition.h',
+    'the bins of a stopped partition are results',
+    'if (threads.stopped()) return lists_.AddSorted(range);  // its memory has not changed',
+    '',
+    tests(NATIVE_SORT, 'an aborted sort rejects*'),
   ),
   inFile(
     'piece_sort.h',
@@ -236,6 +251,35 @@ export const HOST = [
     'compensation_ = 0;',
     kernel('f64: reduce*'),
   ),
+  inFile(
+    'rounding.h',
+    'a sum has no bounds',
+    'std::abs(result - (sum_ + error_)) <= tolerance_ * magnitudes_',
+    'true',
+    rounding,
+  ),
+  inFile(
+    'rounding.h',
+    'an infinite sum is within bounds',
+    'std::isnan(special_) ? std::isnan(result) : result == special_',
+    'true',
+    rounding,
+  ),
+  inFile(
+    'rounding.h',
+    'a sum that overflows is wrong',
+    'if (!(magnitudes_ < kLargest)) return true;',
+    '',
+    rounding,
+  ),
+  inFile(
+    'rounding.h',
+    'a product has bounds in any range',
+    'if (!(exponent_range_ < kRange)) return true;',
+    '',
+    rounding,
+  ),
+  inFile('rounding.h', 'a product is compared with its predecessor', 'product_ *= key;', '', rounding),
   inFile(
     'scan.h',
     'a slice begins with the sum of its own keys',

@@ -106,19 +106,23 @@ class RangePartition {
     if (!elements_.Reserve(to, needs_codes)) return false;
     size_t place = range.first;
     for (size_t bin = 0; bin < bins; bin++) {
-      const size_t first = place;
       for (size_t s = 0; s < slices; s++) {
         starts[s * bins + bin] = place;
         place += counts[s * bins + bin];
       }
-      const bool is_open = !is_exact && (bin == 0 || bin == bins - 1);
-      if (place > first) lists_.Add({first, place - first, range.origin, to, is_open ? varying : rest});
     }
     ForEachWithWorkspace(threads, own, slices, [&](size_t s, Workspace& workspace) {
+      if (threads.stopped()) return;
       const size_t first = range.first + s * slice;
       Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], elements_.at(to),
               needs_codes, workspace);
     });
+    if (threads.stopped()) return lists_.AddSorted(range);  // its memory has not changed
+    for (size_t bin = 0; bin < bins; bin++) {
+      const size_t first = starts[bin], end = bin + 1 < bins ? starts[bin + 1] : range.end();
+      const bool is_open = !is_exact && (bin == 0 || bin == bins - 1);
+      if (end > first) lists_.Add({first, end - first, range.origin, to, is_open ? varying : rest});
+    }
     return true;
   }
 
@@ -137,6 +141,7 @@ class RangePartition {
   std::pair<bool, bool> OrderOf(const Range& range, size_t slice, size_t slices, Threads& threads) const {
     std::atomic<bool> rises{true}, falls{range.place == Elements::kInput && range.n == elements_.arguments.n};
     threads.For(slices, [&](size_t s) {
+      if (threads.stopped()) return;
       Key block[kBlock];
       const size_t first = range.first + s * slice, end = std::min(first + slice + 1, range.end());
       for (size_t at = first; at + 1 < end && (rises || falls); at += kBlock - 1) {
