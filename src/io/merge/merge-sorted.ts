@@ -1,8 +1,8 @@
 /**
  * Merges sorted inputs in rounds. A round takes all records that are certain to come next: those up to the smallest
- * last record of the windows whose inputs continue. A binary search finds them in each window. They are concatenated in
- * input order and sorted stably. A device sorts as many records per second from a thousand inputs as from two. Inputs
- * that do not overlap are not sorted.
+ * last record of the windows whose inputs continue. A binary search finds them in each window. Whole keys are merged by
+ * `mergeMany`; other records are concatenated in input order and sorted stably. A device sorts as many records per second
+ * from a thousand inputs as from two. Inputs that do not overlap are not merged.
  */
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
@@ -40,15 +40,17 @@ export async function* mergeSorted(
       const isSorted = areInOrder(parts, order);
       const concatenated = isSorted ? into : from.subarray(0, bytes);
       let at = 0;
-      for (const part of parts) {
+      const copies = parts.map((part) => {
         concatenated.set(part, at);
         at += part.length;
-      }
-      filling = fill(inputs); // overlaps with the sort
+        return concatenated.subarray(at - part.length, at);
+      });
+      filling = fill(inputs); // overlaps with the merge
       filling.catch(() => undefined); // awaited later, possibly after another failure
       if (!isSorted) {
         sorter.trim(); // frees scratch of another size
-        await order.sort(sorter, concatenated, { ...options, into });
+        if (order.merge) await order.merge(sorter, copies, { ...options, into });
+        else await order.sort(sorter, concatenated, { ...options, into });
       }
       yield into;
     }

@@ -57,6 +57,10 @@ export interface RecordOrdering {
     options?: OrderingSortOptions,
     differing?: number,
   ): Promise<Uint8Array>;
+  /** Merges sorted parts of records stably, as `sort` of all of them; undefined for records that are only sorted. */
+  readonly merge?:
+    | ((sorter: Sorter, parts: readonly Uint8Array[], options: OrderingSortOptions) => Promise<Uint8Array>)
+    | undefined;
 }
 
 /** The order of records that are keys. */
@@ -110,5 +114,9 @@ export function keyOrdering({ dtype, descending, nan, bits }: FileOrder): KeyOrd
       const last = isNarrowed ? Math.max(begin + 1, Math.min(end, differing)) : end;
       return sorter.sort(bytes, { ...options, ...order, dtype, bitRange: [begin, last] });
     },
+    merge:
+      end - begin < info.width
+        ? undefined
+        : (sorter, parts, options) => sorter.mergeMany(parts, { ...options, ...order, dtype }),
   };
 }
