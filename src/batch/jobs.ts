@@ -1,5 +1,4 @@
-import { ALGORITHM_ALIASES } from '../algorithms/algorithm-names.js';
-import { ALGORITHMS } from '../algorithms/registry.js';
+import { ALGORITHM_ALIASES, ALGORITHM_NAMES } from '../algorithms/algorithm-names.js';
 import type { DistinctOptions, FileJob } from '../io/file-sort/file-job.js';
 import type { RecordJob } from '../io/file-sort/sort-record-file.js';
 import { KEY_FORMATS } from '../io/formats/keys.js';
@@ -21,9 +20,7 @@ export type Job = JobFacts &
 
 type UniqueOptions = Pick<DistinctOptions, 'unique' | 'counts'>;
 
-/** Returns the files that a job reads. */
-export const inputsOf = ({ in: inputs }: Pick<Job, 'in'>): readonly string[] =>
-  typeof inputs === 'string' ? [inputs] : inputs;
+export { inputsOf } from '../io/file-sort/file-job.js';
 
 /** Returns the only element of a list, otherwise the list. */
 export const oneOrAll = <T>(list: readonly T[]): T | readonly T[] =>
@@ -77,9 +74,7 @@ export const JOB_RULES: Readonly<Record<Field, Rule>> = {
     schema: { type: 'array', items: { type: 'integer', minimum: 0 }, minItems: 2, maxItems: 2 },
   },
   argsort: boolean,
-  algorithm: oneOf(
-    ...['auto', 'host', ...ALGORITHMS.map(({ name }) => name), ...Object.keys(ALGORITHM_ALIASES)],
-  ),
+  algorithm: oneOf('auto', 'host', ...ALGORITHM_NAMES, ...Object.keys(ALGORITHM_ALIASES)),
   scan: oneOf(3, 5, 'auto'),
   radixBits: oneOf(...Array.from({ length: 12 }, (_, i) => i + 1)),
   verify: boolean,

@@ -4,11 +4,9 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { FileContext, FileReport } from '../io/file-sort/file-job.js';
 import { sortFile } from '../io/file-sort/sort-file.js';
-import { sortRecordFile } from '../io/file-sort/sort-record-file.js';
 import { type FileHash, FileHashes } from '../io/streams/file-hash.js';
 import { makeFolder } from '../io/streams/folder.js';
 import { measureSpan, now, type WorkSpan } from '../io/streams/spans.js';
-import { sortTableFile } from '../io/tables/sort-table-file.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
 import { type ChecksummedState, type FileState, fileState, isSameState, stateOf } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
@@ -86,15 +84,22 @@ export async function runJob(
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-function sortJob(
+/** Loads only the modules of the job's kind: loading all takes longer than a hundred small sorts. */
+async function sortJob(
   sorter: SorterOperations,
   { name: _, device: __, ...job }: Job,
   memory: number | undefined,
   context: FileContext,
 ): Promise<FileReport> {
   const how = memory === undefined ? {} : { memory, resume: true };
-  if ('by' in job) return sortTableFile(sorter, { ...job, memory }, context);
-  if ('record' in job) return sortRecordFile(sorter, { ...job, ...how }, context);
+  if ('by' in job) {
+    const { sortTableFile } = await import('../io/tables/sort-table-file.js');
+    return sortTableFile(sorter, { ...job, memory }, context);
+  }
+  if ('record' in job) {
+    const { sortRecordFile } = await import('../io/file-sort/sort-record-file.js');
+    return sortRecordFile(sorter, { ...job, ...how }, context);
+  }
   return sortFile(sorter, { ...job, ...how }, context);
 }
 

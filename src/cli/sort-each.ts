@@ -7,7 +7,6 @@ import { defaultParallel } from '../batch/runner.js';
 import type { FileReport } from '../io/file-sort/file-job.js';
 import { AbortedError } from '../util/errors.js';
 import { type Console, say } from './console.js';
-import { readDeviceList } from './device-arguments.js';
 import { readBudget } from './memory-options.js';
 import type { SortArguments } from './options/sort.js';
 import type { ShownWork } from './run-with-sorter.js';
@@ -30,7 +29,7 @@ export async function sortEach(
   { shown: { bar, onWarning }, done }: SortEach,
   console: Console,
 ): Promise<unknown> {
-  const devices = readDeviceList(args.device ?? ['auto']);
+  const devices = args.device && (await import('./device-arguments.js')).readDeviceList(args.device);
   const memory = readBudget(args);
   const jobs = sorts.map(asJob);
   const { signal, temporaryFiles } = console;
@@ -39,7 +38,8 @@ export async function sortEach(
   const { results } = await runBatch(
     { jobs },
     {
-      ...{ devices, journal: undefined, hashes: false, force: true, failFast: false, keepAll: true },
+      devices: devices ?? ['auto'],
+      ...{ journal: undefined, hashes: false, force: true, failFast: false, keepAll: true },
       ...{ parallel: defaultParallel(), retries: 1, timeout: undefined, memory, signal, temporaryFiles },
       onEvent: (event: BatchEvent) => {
         if (event.is === 'warning') onWarning(event);

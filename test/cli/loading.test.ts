@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
 import { COMMAND_NAMES } from '../../src/cli/specs.js';
 import { referenceSort } from '../reference.js';
@@ -82,6 +82,22 @@ test('a sort of few keys loads only the modules of sort and opens no device', as
   t.deepEqual(heavy, []);
   t.false(modules.includes('yargs'));
   t.true(modules.includes('yargs-parser'));
+});
+
+test('sorts of several small files load no code of tables, records, algorithms and devices', async (t) => {
+  const copy = path('copy.u32');
+  copyFileSync(path('in.u32'), copy);
+  const args = ['sort', path('in.u32'), copy, '--out-dir', path('sorted'), '--dtype', 'u32'];
+  const { ran, modules } = await loadedBy(args, path);
+  t.is(ran.code, 0, ran.err);
+  t.deepEqual(readFileSync(path('sorted/copy.u32')), readFileSync(path('sorted/in.u32')));
+  t.true(modules.includes('batch/run-job'));
+  const heavy =
+    /^device\/(?!platform\/select-device$)|^algorithms\/registry|^io\/(tables|records)\/(sort|indexed)|sort-record/;
+  t.deepEqual(
+    modules.filter((name) => heavy.test(name)),
+    [],
+  );
 });
 
 test('a sort opens a device on request, for options that only devices support, and for a pipe', async (t) => {

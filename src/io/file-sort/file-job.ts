@@ -142,7 +142,7 @@ export interface FileReport extends SortReport {
   };
 }
 
-export const inputsOf = ({ in: inputs }: FileJob): readonly string[] =>
+export const inputsOf = ({ in: inputs }: Pick<FileJob, 'in'>): readonly string[] =>
   typeof inputs === 'string' ? [inputs] : inputs;
 
 /**
