@@ -135,8 +135,8 @@ test.serial('a bundle reports which package files are missing or from another ve
     const env = { CLSORT_ROOT: rest };
     rmSync(join(rest, 'cl'), { recursive: true });
     const withoutKernels = run(bundle, ['cpu'], env);
-    t.true(withoutKernels.includes(`${join(rest, 'cl')}/`), withoutKernels);
-    t.regex(withoutKernels, /cannot read .*looks like a bundle/);
+    t.true(withoutKernels.includes(`cannot read ${join(rest, 'cl')}`), withoutKernels);
+    t.regex(withoutKernels, /looks like a bundle/);
     for (const modules of [join(rest, '..'), join(place.project, 'node_modules')]) {
       rmSync(join(modules, '@clsort'), { recursive: true });
     }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UnsupportedError } from './errors.js';
@@ -95,19 +95,22 @@ export function packageFolder(): string {
   throw missingFilesError(`find the files of clsort ${VERSION}`, found);
 }
 
-/**
- * Reads a text file of the package.
- *
- * @throws UnsupportedError when the file cannot be read
- */
-export function packageText(...path: readonly string[]): string {
+function readOfPackage<T>(path: readonly string[], read: (file: string) => T): T {
   const file = join(packageFolder(), ...path);
   try {
-    return readFileSync(file, 'utf8');
+    return read(file);
   } catch (cause) {
     throw missingFilesError(`read ${file}`, (cause as Error).message, cause);
   }
 }
+
+/** Reads a text file of the package. @throws UnsupportedError when it cannot be read */
+export const packageText = (...path: readonly string[]) =>
+  readOfPackage(path, (file) => readFileSync(file, 'utf8'));
+
+/** Returns the names in a folder of the package, in order. @throws UnsupportedError when it cannot be read */
+export const packageNames = (...path: readonly string[]) =>
+  readOfPackage(path, (folder) => readdirSync(folder).toSorted());
 
 /**
  * Returns the file of a program for child processes: compiled in a checkout, bundled in an installed package.

@@ -1,9 +1,7 @@
 /** Records of the self-tests of kernels, kept on disk. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { readCache, writeCacheFile } from './cache.js';
-import { packageFolder } from './package.js';
+import { packageNames, packageText } from './package.js';
 
 /** Result of the self-test of a variant: it may be used, or the reason why not. */
 export interface SelfTestRecord {
@@ -31,9 +29,8 @@ let hash: string | undefined;
 function sourceHash(): string {
   if (hash === undefined) {
     const sum = createHash('sha256');
-    const folder = join(packageFolder(), 'cl');
-    for (const file of readdirSync(folder).toSorted()) sum.update(readFileSync(join(folder, file)));
-    sum.update(readFileSync(join(packageFolder(), 'package.json')));
+    for (const file of packageNames('cl')) sum.update(packageText('cl', file));
+    sum.update(packageText('package.json'));
     hash = sum.digest('hex').slice(0, 16);
   }
   return hash;
