@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 /** Upper limits. A change that needs more raises them, with the reason in its commit message. */
 export const LIMITS = {
   /** Size of the archive, in bytes. With an addon it stays below 3 MB. */
-  packed: 1_650_000,
+  packed: 1_600_000,
   /** Size of the archive of an addon, in bytes. An installation takes one addon. */
   addon: 1_100_000,
   /** Number of packages in package.json, and of all packages that npm installs for them. */

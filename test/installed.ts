@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addonPackage } from '../src/opencl/prebuilt.js';
 import { packageRoot } from '../src/util/paths.js';
@@ -17,13 +17,9 @@ const addon = (): string =>
  */
 export function installInto(project: string, { withAddon = true } = {}): string {
   const folder = join(project, 'node_modules', 'clsort');
-  for (const path of ['package.json', 'cl', 'dist/lib', 'docs/batch.schema.json']) {
+  for (const path of ['package.json', 'cl', 'dist/lib', 'dist/types', 'docs/batch.schema.json']) {
     cpSync(join(packageRoot, path), join(folder, path), { recursive: true });
   }
-  cpSync(join(packageRoot, 'dist/src'), join(folder, 'dist/src'), {
-    recursive: true,
-    filter: (path) => statSync(path).isDirectory() || path.endsWith('.d.ts'),
-  });
   if (withAddon) {
     const place = join(project, 'node_modules', addonPackage() ?? 'no package');
     mkdirSync(place, { recursive: true });

@@ -331,7 +331,7 @@ where(
   );
   t.is(limited(256, 'batch').status, 0);
   t.is(limited(90, 'batch', 'small.json').status, 0, 'small jobs need no worker process');
-  const own = limited(35, 'batch');
+  const own = limited(28, 'batch');
   t.is(own.status, 5);
   t.regex(
     own.stderr,
