@@ -290,8 +290,22 @@ export const HOST = [
   inFile(
     'search.h',
     'a search to the right stops before equal keys',
-    'const bool before = right ? code <= codes[i] : code < codes[i];',
-    'const bool before = code < codes[i];',
+    'return right ? one <= code : one < code;',
+    'return one < code;',
+    kernel('u32: distinct*'),
+  ),
+  inFile(
+    'search.h',
+    'keys in order are searched behind the keys before them, which may be larger',
+    'previous <= codes[0] && std::is_sorted',
+    'std::is_sorted',
+    kernel('u32: distinct*'),
+  ),
+  inFile(
+    'search.h',
+    'a galloping search ends behind the first key, not the last',
+    'comes_before(reached + rest - 1, codes[count - 1])',
+    'comes_before(reached + rest - 1, codes[0])',
     kernel('u32: distinct*'),
   ),
   inFile(

@@ -42,23 +42,36 @@ void ForPlaces(const Sorted<Key>& sorted, const Key* keys, size_t n, const Codec
     });
     return;
   }
+  const auto comes_before = [&](size_t place, Key code) {
+    const Key one = codec.CodeOf(sorted.keys[place]);
+    return right ? one <= code : one < code;
+  };
   ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
+    // The code of the key before these, and its place.
+    Key previous = 0;
+    size_t reached = 0;
     for (size_t at = first; at < last; at += kTogether) {
       const size_t count = std::min(kTogether, last - at);
       Key codes[kTogether];
       size_t places[kTogether] = {};
       for (size_t i = 0; i < count; i++) codes[i] = codec.CodeOf(keys[at + i]);
       // The place of a key is between places[i] and places[i] + rest.
-      for (size_t rest = sorted.n; rest > 0;) {
+      size_t rest = sorted.n;
+      if (previous <= codes[0] && std::is_sorted(codes, codes + count)) {
+        // Keys in order have their places soon after the last one: a galloping search (Bentley and Yao 1976).
+        std::fill(places, places + count, reached);
+        rest = kTogether;
+        while (rest < sorted.n - reached && comes_before(reached + rest - 1, codes[count - 1])) rest *= 2;
+        rest = std::min(rest, sorted.n - reached);
+      }
+      while (rest > 0) {
         const size_t half = (rest + 1) / 2;
-        for (size_t i = 0; i < count; i++) {
-          const Key code = codec.CodeOf(sorted.keys[places[i] + half - 1]);
-          const bool before = right ? code <= codes[i] : code < codes[i];
-          places[i] += before ? half : 0;
-        }
+        for (size_t i = 0; i < count; i++) places[i] += comes_before(places[i] + half - 1, codes[i]) ? half : 0;
         rest -= half;
       }
       for (size_t i = 0; i < count; i++) use(at + i, codes[i], places[i]);
+      previous = codes[count - 1];
+      reached = places[count - 1];
     }
   });
 }

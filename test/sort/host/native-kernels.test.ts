@@ -50,6 +50,15 @@ function keysFor(dtype: Dtype, distribution: Distribution, n: number): Column {
   return keys;
 }
 
+/** Returns sorted keys by stretches of 50 keys, the last stretch first. */
+function stretches(sorted: Column): Column {
+  const { dtype, n } = sorted;
+  const keys = column(dtype, n, newArray(dtype, n));
+  const [from, to] = [wordsOf(sorted), wordsOf(keys)];
+  for (let i = 0; i < n; i++) to[i] = from[Math.max(0, n - 50 - i + 2 * (i % 50))] as never;
+  return keys;
+}
+
 /** Makes new output columns. */
 type Make = (dtype: Dtype, n: number) => Column;
 
@@ -240,10 +249,22 @@ for (const dtype of DTYPES) {
         };
         t.true(await agree(distinct), `distinct ${what}`);
         const keys = keysFor(dtype, 'uniform', n);
+        const inOrder = sortedColumn(keys, order);
+        const searches = [
+          [other, keys],
+          ...(i % 3 === 1
+            ? [
+                [sorted, inOrder],
+                [inOrder, stretches(inOrder)],
+              ]
+            : []),
+        ];
         for (const right of [false, true]) {
-          const search = async (kernels: ColumnKernels, make: Make) =>
-            kernels.run(SEARCH_SORTED, other, keys, { codec, right }, make('u32', n));
-          t.true(await agree(search), `search ${what} ${right}`);
+          for (const [j, [among, wanted]] of searches.entries()) {
+            const search = async (kernels: ColumnKernels, make: Make) =>
+              kernels.run(SEARCH_SORTED, among as Column, wanted as Column, { codec, right }, make('u32', n));
+            t.true(await agree(search), `search ${j} ${what} ${right}`);
+          }
           if (n < 2 ** 14) continue; // JavaScript writes u32 only
           const places = await agreeWide((kernels, to) =>
             kernels.run(SEARCH_SORTED, other, keys, { codec, right }, to(n)),
