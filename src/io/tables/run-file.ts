@@ -5,7 +5,7 @@
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { ElementSum } from '../../sort/host/element-sum.js';
 import { IoError } from '../../util/errors.js';
-import { lengthAt } from '../formats/tables/row-layout.js';
+import { wordAt } from '../../util/word-at.js';
 import { ioError, writeFully } from '../streams/raw.js';
 import type { Entry, EntrySink } from './entry.js';
 import { WRITE_BYTES } from './policy.js';
@@ -146,8 +146,8 @@ export class RunReader implements Entry {
     const at = this.end;
     if (at + HEAD_BYTES > this.#filled) return false;
     const keyAt = at + HEAD_BYTES;
-    const valueAt = keyAt + lengthAt(this.memory, at);
-    const end = valueAt + lengthAt(this.memory, at + 4);
+    const valueAt = keyAt + wordAt(this.memory, at);
+    const end = valueAt + wordAt(this.memory, at + 4);
     if (end > this.#filled) return false;
     this.keyAt = keyAt;
     this.valueAt = valueAt;
@@ -166,7 +166,7 @@ export class RunReader implements Entry {
     const left = this.#filled - this.end;
     if (left === 0 && this.#read === this.run.bytes) return false;
     let wanted = HEAD_BYTES;
-    if (left >= HEAD_BYTES) wanted += lengthAt(this.memory, this.end) + lengthAt(this.memory, this.end + 4);
+    if (left >= HEAD_BYTES) wanted += wordAt(this.memory, this.end) + wordAt(this.memory, this.end + 4);
     const memory = wanted > this.memory.length ? Buffer.allocUnsafe(2 * wanted) : this.memory;
     this.memory.copy(memory, 0, this.end, this.#filled);
     this.memory = memory;

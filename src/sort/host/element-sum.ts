@@ -4,6 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { bytesOf, type KeyWords } from '../../keys/array.js';
+import { wordAt } from '../../util/word-at.js';
 import { inSlices, type Steps } from './steps.js';
 
 const mixA = (hash: number, word: number): number => {
@@ -115,7 +116,3 @@ export class ElementSum {
     return this.#sumA === other.#sumA && this.#sumB === other.#sumB;
   }
 }
-
-/** Returns up to four bytes as a little-endian word. */
-const wordAt = (bytes: Uint8Array, i: number): number =>
-  (bytes[i] ?? 0) | ((bytes[i + 1] ?? 0) << 8) | ((bytes[i + 2] ?? 0) << 16) | ((bytes[i + 3] ?? 0) << 24);

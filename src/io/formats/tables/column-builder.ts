@@ -1,6 +1,7 @@
 /** Builds Arrow-style columns from rows in the layout of row-layout.ts. */
+import { wordAt } from '../../../util/word-at.js';
 import { GrowingBytes } from '../../streams/growing-bytes.js';
-import { LENGTH_BYTES, lengthAt } from './row-layout.js';
+import { LENGTH_BYTES } from './row-layout.js';
 import { fixedBytes, type TableType } from './table-type.js';
 
 /** Returns the bytes, zero-padded to a multiple of eight. */
@@ -80,7 +81,7 @@ export class ColumnBuilder implements Column {
       for (const field of this.fields) at = field.take(from, at);
       return at;
     }
-    const end = at + LENGTH_BYTES + lengthAt(from, at);
+    const end = at + LENGTH_BYTES + wordAt(from, at);
     this.#data.append(from, at + LENGTH_BYTES, end);
     this.#ends.push(this.#data.length);
     return end;
@@ -88,7 +89,7 @@ export class ColumnBuilder implements Column {
 
   #takeItems(item: ColumnBuilder, from: Uint8Array, at: number): number {
     const isFixed = this.type.is === 'list of fixed length';
-    const count = this.type.is === 'list of fixed length' ? this.type.length : lengthAt(from, at);
+    const count = this.type.is === 'list of fixed length' ? this.type.length : wordAt(from, at);
     if (!isFixed) at += LENGTH_BYTES;
     for (let k = 0; k < count; k++) at = item.take(from, at);
     this.#ends.push(item.rows);

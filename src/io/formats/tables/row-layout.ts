@@ -55,14 +55,6 @@ function putLength(to: Uint8Array, at: number, length: number): number {
   return at + LENGTH_BYTES;
 }
 
-/** Reads 32 bits, such as a length or a count. Bytes beyond the end are 0. */
-export const lengthAt = (from: Uint8Array, at: number): number =>
-  ((from[at] as number) |
-    ((from[at + 1] as number) << 8) |
-    ((from[at + 2] as number) << 16) |
-    ((from[at + 3] as number) << 24)) >>>
-  0;
-
 /** Writes cell `i` and returns its end. */
 export function putCell(cells: Cells, i: number, to: Uint8Array, at: number): number {
   if (cells.isNull(i)) {

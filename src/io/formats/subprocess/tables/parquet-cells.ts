@@ -6,7 +6,8 @@ import { isUtf8 } from 'node:buffer';
 import type { TableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
 import type { Allocate } from '../../../../util/uncleared.js';
-import { type Cells, lengthAt } from '../../tables/row-layout.js';
+import { wordAt } from '../../../../util/word-at.js';
+import type { Cells } from '../../tables/row-layout.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
 import type { ByteSource } from '../byte-source.js';
 import type { ColumnChunk } from './parquet-footer.js';
@@ -131,10 +132,10 @@ class PlainValues {
       return checked(bytes.subarray(begin, begin + this.#width), this.#width);
     }
     for (; this.#next < index && this.#at < bytes.length; this.#next++)
-      this.#at += LENGTH_BYTES + lengthAt(bytes, this.#at);
+      this.#at += LENGTH_BYTES + wordAt(bytes, this.#at);
     const begin = this.#at + LENGTH_BYTES;
     if (begin > bytes.length) throw unusual();
-    const length = lengthAt(bytes, this.#at);
+    const length = wordAt(bytes, this.#at);
     return checked(bytes.subarray(begin, begin + length), length);
   }
 }
@@ -216,9 +217,7 @@ function numbersAt(bytes: Uint8Array, bits = MAX_INDEX_BITS + 1, places: readonl
       place = places[numbers.length]
     ) {
       const bit = (place - first) * bits;
-      numbers.push(
-        'number' in run ? run.number : (lengthAt(bytes, run.at + (bit >> 3)) >>> (bit & 7)) & mask,
-      );
+      numbers.push('number' in run ? run.number : (wordAt(bytes, run.at + (bit >> 3)) >>> (bit & 7)) & mask);
     }
     first = end;
   }

@@ -7,7 +7,7 @@
 import type { TableFunctions } from '../../../../sort/host/native-tables.js';
 import { FormatError } from '../../../../util/errors.js';
 import type { Allocate } from '../../../../util/uncleared.js';
-import { lengthAt } from '../../tables/row-layout.js';
+import { wordAt } from '../../../../util/word-at.js';
 import type { ByteSource } from '../byte-source.js';
 import { type ColumnChunk, numberAt, structAt } from './parquet-footer.js';
 import { decodePrefix, type Struct, THRIFT } from './thrift.js';
@@ -200,7 +200,7 @@ export function levelsOf(
 ): { readonly levels: Uint8Array | undefined; readonly at: number } {
   if (!isOptional) return { levels: undefined, at: 0 };
   if (kind === PAGE.data2) return { levels: plain, at: 0 };
-  const at = LENGTH_BYTES + lengthAt(content, 0);
+  const at = LENGTH_BYTES + wordAt(content, 0);
   return { levels: content.subarray(LENGTH_BYTES, at), at };
 }
 
@@ -243,7 +243,7 @@ export function* runsOf(bytes: Uint8Array, bits: number, n: number): Generator<R
     const size = isPacked ? count * bits : Math.ceil(bits / 8);
     const some = Math.min(left, isPacked ? count * 8 : count);
     if (some === 0 || size > bytes.length - at) throw unusual();
-    yield isPacked ? { n: some, at } : { n: some, number: lengthAt(bytes, at) & mask };
+    yield isPacked ? { n: some, at } : { n: some, number: wordAt(bytes, at) & mask };
     at += size;
     left -= some;
   }
@@ -267,7 +267,7 @@ function decodeRuns(bytes: Uint8Array, bits: number, n: number): Uint32Array {
       i = end;
     } else {
       for (let bit = run.at * 8; i < end; bit += bits)
-        numbers[i++] = (lengthAt(bytes, bit >> 3) >>> (bit & 7)) & mask;
+        numbers[i++] = (wordAt(bytes, bit >> 3) >>> (bit & 7)) & mask;
     }
   }
   return numbers;
