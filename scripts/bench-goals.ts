@@ -9,20 +9,16 @@
  *
  * The parts are the other benchmarks. Each writes its file into the folder, so an interrupted run keeps its results.
  * The parts are `sorts` and `distributions` (compared with CUB), `operations` (with CUB), `calls` (with NumPy, CuPy and
- * PyTorch), `together` (200 concurrent calls) and `arrays` (with `TypedArray.prototype.sort`). `--parts` selects some
- * of them, `--seconds` limits the time of each, and `--read` only judges a folder. Goals without a row are reported as
+ * PyTorch) and `arrays` (with `TypedArray.prototype.sort`). `--parts` selects some of them, `--seconds` limits the time
+ * of each, and `--read` only judges a folder. Goals without a row are reported as
  * such. The exit code is 1 when a result was wrong, but not for a missed goal.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { markdownOf } from '../src/bench/format.js';
-import { timing } from '../src/bench/statistics.js';
-import { bytesOf } from '../src/keys/array.js';
-import { Sorter } from '../src/sort/api/sorter.js';
-import { Random } from '../src/util/random.js';
 import { invalidName } from '../src/util/suggest.js';
 import type { PeerCallRow } from './peers/calls.js';
 
@@ -58,12 +54,6 @@ interface OperationRow {
   readonly kernelMilliseconds?: number;
   readonly timesCub?: number;
 }
-interface TogetherRow {
-  readonly n: number;
-  readonly calls: number;
-  readonly result: string;
-  readonly milliseconds: number;
-}
 interface ArrayRow {
   readonly n: number;
   readonly sort: string;
@@ -75,7 +65,6 @@ interface Rows {
   readonly distributions: SortRow;
   readonly operations: OperationRow;
   readonly calls: PeerCallRow;
-  readonly together: TogetherRow;
   readonly arrays: ArrayRow;
 }
 type Part = keyof Rows;
@@ -98,38 +87,6 @@ function bench(part: Part, script: string, ...args: string[]): void {
 }
 
 const withCub = (program: string | undefined): string[] => (program ? ['--cub', program] : []);
-
-/** Measures many concurrent sorts of host arrays without waiting in between, as a server makes them. */
-async function benchTogether(): Promise<void> {
-  const [calls, repeats] = [200, 9];
-  const random = new Random(1);
-  const sorter = await Sorter.open({ device });
-  const rows: TogetherRow[] = [];
-  try {
-    for (const n of [2 ** 14, 2 ** 18, 2 ** 20]) {
-      const arrays = Array.from({ length: calls }, () => Uint32Array.from({ length: n }, () => random.u32()));
-      const expected = arrays.map((array) => array.toSorted());
-      const times: number[] = [];
-      let isRight = true;
-      for (let i = 0; i < repeats + 3; i++) {
-        const begin = performance.now();
-        const sorted = await Promise.all(arrays.map((array) => sorter.sort(array)));
-        if (i >= 3) times.push(performance.now() - begin);
-        isRight &&= sorted.every(
-          (array, k) => Buffer.compare(bytesOf(array), bytesOf(expected[k] ?? array.subarray(0, 0))) === 0,
-        );
-      }
-      const milliseconds = timing(times).median;
-      rows.push({ n, calls, result: isRight ? 'ok' : 'wrong', milliseconds });
-      const { name, platform, driver } = sorter.device ?? { name: 'host', platform: '', driver: '' };
-      const date = new Date().toISOString().slice(0, 10);
-      const record = { device: name, platform, driver, date, rows };
-      writeFileSync(fileOf('together'), `${JSON.stringify(record, null, 1)}\n`);
-    }
-  } finally {
-    await sorter.close();
-  }
-}
 
 const isCpu = /cpu|pocl|portable/i.test(device);
 const SORTS = ['sort', 'argsort', 'sortPairs'];
@@ -160,7 +117,6 @@ const PARTS: Readonly<Record<Part, () => void | Promise<void>>> = {
       : ['--place', 'device', '--sizes', '16,20,22'];
     bench('calls', 'bench-peers', '--calls', '--python', python, ...where);
   },
-  together: benchTogether,
   arrays: () => {
     const sizes = isCpu ? '20,24' : '16,24';
     bench('arrays', 'bench-peers', '--python', python, '--sizes', sizes, '--skip', 'boost.compute');
@@ -197,9 +153,15 @@ const isSort = ({ operation }: PeerCallRow): boolean => SORTS.includes(operation
 const GOALS: readonly Goal<Part>[] = [
   goal({
     part: 'sorts',
-    goal: 'u32 and pairs of 4 bytes × CUB',
+    goal: 'u32 × CUB',
     least: 1.25,
-    figure: (row) => (isWide(row) ? undefined : timesCub(row)),
+    figure: (row) => (isWide(row) || row.valueBytes > 0 ? undefined : timesCub(row)),
+  }),
+  goal({
+    part: 'sorts',
+    goal: 'pairs of 4 bytes × CUB',
+    least: 1.1,
+    figure: (row) => (row.valueBytes > 0 ? timesCub(row) : undefined),
   }),
   goal({
     part: 'sorts',
@@ -265,18 +227,6 @@ const GOALS: readonly Goal<Part>[] = [
     figure: ({ awaited, kernel }) => (awaited && kernel ? (awaited.median - kernel.median) * 1e6 : undefined),
   }),
   goal({
-    part: 'together',
-    goal: '200 sorts at once of 2^14 u32, ms',
-    most: 10,
-    figure: ({ n, milliseconds }) => (n === 2 ** 14 ? milliseconds : undefined),
-  }),
-  goal({
-    part: 'together',
-    goal: '200 sorts at once of 2^20 u32, ms',
-    most: 60,
-    figure: ({ n, milliseconds }) => (n === 2 ** 20 ? milliseconds : undefined),
-  }),
-  goal({
     part: 'arrays',
     goal: '2^16 u32 from array to array × CuPy',
     least: 1,
@@ -304,7 +254,7 @@ interface Record_ {
   readonly device: string;
   readonly driver: string;
   readonly date: string;
-  readonly rows: readonly (SortRow | OperationRow | PeerCallRow | TogetherRow | ArrayRow)[];
+  readonly rows: readonly (SortRow | OperationRow | PeerCallRow | ArrayRow)[];
 }
 const records = new Map<Part, Record_>();
 
