@@ -24,8 +24,8 @@ async function measure(device) {
   const sorter = await Sorter.open({ device, onWarning: () => undefined });
   const keys = (log) => Uint32Array.from({ length: 2 ** log }, (_, i) => Math.imul(i, 0x9e3779b1));
   const [host16, host20, host22] = [16, 20, 22].map(keys);
-  const [device14, device16, device20] = await Promise.all(
-    [14, 16, 20].map((log) => sorter.upload(keys(log))),
+  const [device12, device14, device16, device20] = await Promise.all(
+    [12, 14, 16, 20].map((log) => sorter.upload(keys(log))),
   );
   const [few20, others20] = [1000, 700].map((range) => host20.map((key) => key % range));
   const arrays = Array.from({ length: 1000 }, () => host16.subarray(0, 1000));
@@ -42,6 +42,7 @@ async function measure(device) {
     'topK device 2^20': () => sorter.topK(device20, 100),
     'topK host 2^20': () => sorter.topK(host20, 100),
     'isIn host 2^20': () => sorter.isIn(few20, others20),
+    'isIn device 2^12': () => sorter.isIn(device12, device12),
     'sortMany 1000 × 1000': () => sorter.sortMany(arrays),
   };
   const times = {};

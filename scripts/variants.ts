@@ -73,6 +73,7 @@ const FOR_KEYS: readonly (readonly [
   ['top_few.cl', ['few_pass', 'few_rank'], { SELECT_BITS }],
   ['rank_select.cl', ['rank_pass'], { SELECT_BITS }],
   ['search_sorted.cl', ['search_sorted', 'contains']],
+  ['member_table.cl', ['mark_members', 'find_members']],
   ['merge_arrays.cl', ['merge_arrays', 'merge_tiles'], { ITEMS: 8 }],
 ];
 /** Widths of columns that `lexsort` packs, and of the words that it packs them into. */

@@ -49,6 +49,13 @@ export function buildReduceOnce(
   });
 }
 
+/** Compiles what `enqueueReduce` runs. @throws UnsupportedError, BuildError */
+export const buildReduce = (
+  device: Device,
+  work: Pick<ReduceWork, 'dtype' | 'op' | 'tuning'>,
+): MaybePromise<unknown> =>
+  reducesOnce(device) ? buildReduceOnce(device, work) : buildReduceRuns(device, work);
+
 /**
  * Enqueues the sum, minimum or maximum of keys in one launch: groups store the results of their parts, and the last
  * group to finish combines them. No group waits: all others have stored their results before a group is the last. If

@@ -59,10 +59,19 @@ export const RANK_DIGIT_BITS = 11;
 export const MAX_PIVOTS = 64;
 
 /**
- * Maximum bytes, for each key, of the table by which `isIn` and set operations find keys on the host engine; a larger table
+ * Maximum bytes, for each key, of the table by which `isIn` and set operations find keys; a larger table
  * takes less time than sorts as well, but too much memory. scripts/results/NOTES.md, "Operations beside NumPy".
  */
 export const MAX_TABLE_BYTES = policy('memberTable', 16, 0);
+
+/** Maximum bytes of such a table on a device, which may have little memory. */
+export const MAX_DEVICE_TABLE_BYTES = 2 ** 27;
+
+/**
+ * Minimum number of keys, of both arrays, for which a device reads the range of keys of 32 or 64 bits: the wait for it takes
+ * longer than the sort of fewer keys. scripts/results/NOTES.md, "Operations beside NumPy".
+ */
+export const MIN_KEYS_OF_RANGE = policy('keyRanges', 2 ** 14, 0);
 
 /**
  * Maximum number of arrays that `mergeMany` merges in pairs, by the bits of a key; more are concatenated and sorted. Merges

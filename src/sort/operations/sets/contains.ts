@@ -1,5 +1,6 @@
 import { newArray } from '../../../keys/array.js';
 import { keyCodec } from '../../../keys/key-codec.js';
+import type { MaybePromise } from '../../../util/maybe-promise.js';
 import { type ColumnKernel, columnKernel } from '../../backend/column-kernel.js';
 import { encodedKeysOf } from '../../backend/native-column-kernels.js';
 import type { Call, LaterSteps } from '../../calls/call.js';
@@ -47,9 +48,12 @@ export const CONTAINS = columnKernel({
 /**
  * Does what `CONTAINS` does by a table of the range of the other keys, which need no order.
  *
- * @returns whether it did: only the addon has a table, and the range may be too large
+ * @returns whether it did, on a device after the wait: the range may be too large, and JavaScript has no table
  */
-export const CONTAINS_BY_TABLE = columnKernel<[Column, Column, Membership, Column], boolean>({
+export const CONTAINS_BY_TABLE = columnKernel<
+  [Column, Column, Membership, Column],
+  boolean | (() => boolean)
+>({
   *host(): Steps<boolean> {
     yield;
     return false;
@@ -64,7 +68,7 @@ export const CONTAINS_BY_TABLE = columnKernel<[Column, Column, Membership, Colum
       return used[0] === 1n;
     },
   },
-  load: async () => () => false,
+  load: async () => (await import('./device.js')).containsByTableOnDevice,
 });
 
 /**
@@ -112,8 +116,7 @@ export async function markMembers(
   const { kernels } = call.columns;
   const how = { codec: keyCodec(keys.dtype, call.settings), inverted };
   const input = await call.bindInput(others);
-  const mayHaveTable = MAX_TABLE_BYTES > 0 && keys.info.kind !== 'float' && !call.settings.verify;
-  if (mayHaveTable && (await kernels.run(CONTAINS_BY_TABLE, input, keys, how, mask))) return;
+  if (mayHaveTable(call, keys) && (await markByTable(call, input, keys, how, mask))) return;
   const sorted = await sortedKeys(call, input, areSorted, (none) => {
     const noKeys = none(keys.dtype);
     return [
@@ -124,6 +127,33 @@ export async function markMembers(
   const [among, wanted] = [await canonicalKeys(call, sorted), await canonicalKeys(call, keys)];
   await kernels.run(CONTAINS, among, wanted, how, mask);
   await verifyOnHost(call, CONTAINS, [among, wanted, how, mask], 'keys are marked incorrectly');
+}
+
+const mayHaveTable = (call: Call, keys: Column): boolean =>
+  MAX_TABLE_BYTES > 0 && keys.info.kind !== 'float' && !call.settings.verify;
+
+/** Does what `markMembers` does by a table. @returns whether it did */
+async function markByTable(
+  call: Call,
+  others: Column,
+  keys: Column,
+  how: Membership,
+  mask: Column,
+): Promise<boolean> {
+  const marked = await call.columns.kernels.run(CONTAINS_BY_TABLE, others, keys, how, mask);
+  if (typeof marked === 'boolean') return marked;
+  await call.settle();
+  await call.bindInput(keys); // the call waits for the next kernels as well
+  return marked();
+}
+
+/** Compiles the programs of `markMembers` on sorted keys: runs its kernels on columns without keys. */
+export function prepareMarks(call: Call, noKeys: Column, mask: Column): MaybePromise<unknown>[] {
+  const { kernels } = call.columns;
+  const how = { codec: keyCodec(noKeys.dtype, call.settings), inverted: false };
+  const search = kernels.run(CONTAINS, noKeys, noKeys, how, mask);
+  if (!mayHaveTable(call, noKeys)) return [search];
+  return [search, kernels.run(CONTAINS_BY_TABLE, noKeys, noKeys, how, mask)];
 }
 
 /** Verifies the result of a kernel on two columns, if the call does: the host engine computes it a second time. */

@@ -12,7 +12,7 @@ import type { OperationContext, Run } from '../operation.js';
 import { COMPACT } from '../select/selection.js';
 import { groupEqual } from '../unique/group-equal.js';
 import { verifyDistinct, verifyNone } from '../unique/unique.js';
-import { CONTAINS, canonicalKeys, markMembers, type SetOptions, verifyOnHost } from './contains.js';
+import { canonicalKeys, markMembers, prepareMarks, type SetOptions, verifyOnHost } from './contains.js';
 
 export interface Intersect {
   /**
@@ -241,7 +241,7 @@ async function distinctKeys(
     (none) => {
       const [noKeys, mask] = [none(keys.dtype), none('u8')];
       return [
-        kernels.run(CONTAINS, noKeys, noKeys, { codec, inverted: false }, mask),
+        ...prepareMarks(call, noKeys, mask),
         kernels.run(COMPACT, noKeys, { mask }, noKeys, false),
         merges && kernels.run(MERGE, noKeys, noKeys, codec, noKeys),
         ...verifyNone(call, noKeys, none('u32')),
