@@ -5,6 +5,7 @@ import { accesses, races, racesIn, sorts, tests } from './tests.mjs';
 const amd = tests('algorithms/amd-radix');
 const plannedPasses = tests('algorithms/planned-passes');
 const several = (algorithm) => tests('algorithms/several-groups', `*${algorithm}*`);
+const memberTable = tests('sort/operations/member-table');
 const primitives = (title) => tests('primitives/primitives', title);
 const labSteps = (title) => tests('lab/steps', title);
 const operations = (title) => tests('sort/operations/operations', title);
@@ -1101,6 +1102,27 @@ export const KERNELS = [
     find: 'if (offsets[middle] <= i)',
     replace: 'if (offsets[middle] < i)',
     tests: [operations('*segment*')],
+  },
+  {
+    name: 'member table: a key beyond the range is looked up in the table',
+    file: 'cl/member_table.cl',
+    find: 'offset <= range ? table[offset] : 0',
+    replace: 'table[min((ulong)offset, range)]',
+    tests: [memberTable],
+  },
+  {
+    name: 'member table: keys that are missing are not marked',
+    file: 'cl/member_table.cl',
+    find: 'found ^ inverted',
+    replace: 'found',
+    tests: [memberTable],
+  },
+  {
+    name: 'member table: the greatest key is not marked',
+    file: 'cl/member_table.cl',
+    find: 'offset <= range && table[offset] == 0',
+    replace: 'offset < range && table[offset] == 0',
+    tests: [memberTable],
   },
   {
     name: 'unique: the count of the last key is one too low',

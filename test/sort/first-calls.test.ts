@@ -20,11 +20,15 @@ const N = 40_000;
 
 const LENGTHS = 'the lengths of the segments, which only the device knows, determine which kernels sort';
 
+const RANGE = 'the range of the keys, which only the device knows, determines whether a table is used';
+
 /** Kernels that are compiled though the call does not launch them, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   gather_each: 'several gathers that are made at once share its launch',
   contains: 'a binary search, as search_sorted, in one program',
   search_sorted: 'a binary search, as contains, in one program',
+  mark_members: RANGE,
+  find_members: RANGE,
   subtract_begins: 'a few instructions; another program would take longer to compile',
   top_positions: 'a few instructions; another program would take longer to compile',
   serial_counts: LENGTHS,

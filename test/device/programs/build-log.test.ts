@@ -53,6 +53,7 @@ await sorter.scan(keys);
 await sorter.reduce(keys, 'sum');
 await sorter.histogram(keys, { bins: 5, range: [0, 9] });
 await sorter.gather(keys, Uint32Array.of(0));
+await sorter.isIn(Uint8Array.of(0), Uint8Array.of(0));
 await sorter.close();
 console.log(JSON.stringify({ files: [...files], logs }));
 `;
@@ -80,6 +81,7 @@ for (const name of deviceNames()) {
         'single_workgroup_radix.cl',
         'serial_radix.cl',
         'verify.cl',
+        'member_table.cl',
         'rank_select.cl',
         'top_few.cl',
         'top_k.cl',

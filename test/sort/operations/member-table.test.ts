@@ -9,9 +9,9 @@ import { forEachDeviceSorter } from '../../each-sorter.js';
 /** Kernels that were launched. */
 const launched = new Set<string>();
 const { run } = Queue.prototype;
-Queue.prototype.run = function (kernel, ...args) {
-  launched.add(kernel.name);
-  run.call(this, kernel, ...args);
+Queue.prototype.run = function (kernel, args, launch) {
+  if (launch.global !== 0) launched.add(kernel.name);
+  run.call(this, kernel, args, launch);
 };
 
 /** Number of keys of each array: together, enough that the range is read. */
