@@ -314,9 +314,9 @@ export const LIBRARY = [
   {
     name: 'wait coalescer: a later wait is resolved too early',
     file: 'src/device/queue/completion-poller.ts',
-    find: 'this.#next ??= this.#createWait(this.#current);',
+    find: 'this.#next ??= this.#waitAfter(this.#current);',
     replace: `if (this.#current) return this.#current;
-    this.#next ??= this.#createWait(undefined);`,
+    this.#next ??= this.#waitAfter(undefined);`,
     tests: [tests('device/queue/wait-coalescer')],
   },
   {
@@ -731,23 +731,9 @@ export const LIBRARY = [
   {
     name: 'wait coalescer: all waits count as ended before the next one',
     file: 'src/device/queue/completion-poller.ts',
-    find: 'return this.#next?.wait ?? this.#current;',
+    find: 'return this.#next ?? this.#current;',
     replace: 'return this.#current;',
     tests: [tests('device/queue/wait-coalescer')],
-  },
-  {
-    name: 'wait coalescer: a long chain resolves only at its end',
-    file: 'src/device/queue/completion-poller.ts',
-    find: 'if (this.#now() - since >= this.#maxDelay) start();',
-    replace: '',
-    tests: [tests('device/queue/wait-coalescer')],
-  },
-  {
-    name: 'completion poller: a wait ends before an earlier one',
-    file: 'src/device/queue/completion-poller.ts',
-    find: 'if (before) await before.catch(() => undefined); // waits resolve in order',
-    replace: '',
-    tests: [tests('device/queue/completion-poller')],
   },
   {
     name: 'host word arena: two allocations share words',

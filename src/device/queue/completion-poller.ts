@@ -6,12 +6,7 @@ import type { StagingArena, StagingSlot } from '../memory/staging-arena.js';
 import type { Capabilities } from '../platform/capabilities.js';
 import { typedError } from '../platform/status.js';
 import { DeferredReadback, HostWordArena } from './deferred-readback.js';
-import {
-  BUSY_TURN_MILLISECONDS,
-  MAX_MILLISECONDS_BETWEEN_YIELDS,
-  MAX_START_DELAY_MILLISECONDS,
-  POLL_MICROSECONDS,
-} from './policy.js';
+import { BUSY_TURN_MILLISECONDS, MAX_MILLISECONDS_BETWEEN_YIELDS, POLL_MICROSECONDS } from './policy.js';
 import type { Timeline } from './timeline.js';
 
 /** The part of a queue that the poller uses. */
@@ -76,10 +71,7 @@ export class CompletionPoller {
     this.#capabilities = capabilities;
     this.#timeline = timeline;
     this.#staging = staging;
-    this.#waitCoalescer = new WaitCoalescer(
-      (before) => this.#waitForAll(before),
-      capabilities.quirks.pollSeconds > 0 ? MAX_START_DELAY_MILLISECONDS : undefined,
-    );
+    this.#waitCoalescer = new WaitCoalescer(() => this.#waitForAll());
   }
 
   /**
@@ -143,12 +135,8 @@ export class CompletionPoller {
       : cl.enqueueMarkerWithWaitList(this.#queue.handle, null, true);
   }
 
-  /**
-   * Waits for everything enqueued.
-   *
-   * @param before earlier wait that must end first
-   */
-  async #waitForAll(before: Promise<void> | undefined): Promise<void> {
+  /** Waits for everything enqueued. */
+  async #waitForAll(): Promise<void> {
     this.#queue.trySubmit();
     const pendingCopies = this.#pendingCopies;
     this.#pendingCopies = [];
@@ -156,7 +144,7 @@ export class CompletionPoller {
     const to = this.#timeline.enqueued;
     this.#waitedAt = to;
     try {
-      await (this.#capabilities.quirks.pollSeconds > 0 ? this.#poll(before) : this.#waitOnThread());
+      await (this.#capabilities.quirks.pollSeconds > 0 ? this.#poll() : this.#waitOnThread());
     } catch (error) {
       // Later waiters need the failure because the next wait may succeed.
       if (pendingCopies.length > 0)
@@ -222,29 +210,23 @@ export class CompletionPoller {
    * Polls for completion on this thread, for a while in each turn of the event loop: waking it from another thread
    * may take longer than small work. After a long wait, the next one goes to another thread at once.
    */
-  async #poll(before: Promise<void> | undefined): Promise<void> {
+  async #poll(): Promise<void> {
     const deferredReads = this.#takeDeferredReads(this.#staging);
     const reads: BufferRead[] = [...this.#takeTransfers(), ...deferredReads];
     this.#timeline.enqueue(Math.max(1, reads.length));
     const onPassed = this.#timeline.mark();
-    let start = performance.now();
+    const start = performance.now();
     const maxMilliseconds = this.#wasShort ? this.#capabilities.quirks.pollSeconds * 1e3 : 0;
     const mustYield = start - this.#yieldedAt > MAX_MILLISECONDS_BETWEEN_YIELDS;
-    const pollsAtOnce = !mustYield && !before;
     let event: cl.Event | undefined;
     try {
       const buffers = reads.map(({ buffer }) => buffer.handle);
       const offsets = reads.map(({ offset }) => offset);
       const views = reads.map(({ view }) => view);
-      const first = maxMilliseconds > 0 && pollsAtOnce ? this.#pollMicroseconds : 0;
-      try {
-        event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
-      } finally {
-        if (before) await before.catch(() => undefined); // waits resolve in order
-      }
-      if (before) start = performance.now();
-      else if (mustYield) await this.#yieldToEventLoop();
-      for (let poll = pollsAtOnce; event; poll = true) {
+      const first = maxMilliseconds > 0 && !mustYield ? this.#pollMicroseconds : 0;
+      event = cl.readAndLook(this.#queue.handle, buffers, offsets, views, first);
+      if (mustYield) await this.#yieldToEventLoop();
+      for (let poll = !mustYield; event; poll = true) {
         const isLate = performance.now() - start >= maxMilliseconds;
         if (poll && !isLate) await this.#yieldToEventLoop();
         const state = cl.lookAt(event, isLate ? 0 : this.#pollMicroseconds);
@@ -290,52 +272,25 @@ function deliver(reads: readonly DeferredRead[]): void {
   for (const { readback, view } of reads) readback.deliver(view);
 }
 
-/** A wait that the driver has not been asked for yet. */
-interface PendingWait {
-  readonly wait: Promise<void>;
-  /** Time of the first request, in milliseconds. */
-  readonly since: number;
-  /** Asks the driver, unless it has been asked. */
-  start(): void;
-}
-
 /**
  * Merges the waits for a queue. The driver is asked for one wait at a time, after the current microtasks. All requests
  * until then share that wait, which covers everything enqueued by then. So any number of waits costs few events.
- *
- * If enqueuing takes long, waits may start in between. The first waiters then continue before the device has reached
- * the last command.
  */
 export class WaitCoalescer {
-  readonly #startWait: (before: Promise<void> | undefined) => Promise<void>;
-  readonly #maxDelay: number;
-  readonly #now: () => number;
-  /** The last wait that the driver was asked for. */
+  readonly #startWait: () => Promise<void>;
+  /** The wait that the driver was asked for, and the next one. */
   #current: Promise<void> | undefined;
-  #next: PendingWait | undefined;
+  #next: Promise<void> | undefined;
 
-  /**
-   * @param startWait waits until everything enqueued so far is done; resolves after the wait before, if one is in
-   *   progress
-   * @param maxDelay milliseconds after which a request does not wait for others any more; default: no limit
-   * @param now returns the time in milliseconds
-   */
-  constructor(
-    startWait: (before: Promise<void> | undefined) => Promise<void>,
-    maxDelay = Number.POSITIVE_INFINITY,
-    now = () => performance.now(),
-  ) {
+  /** @param startWait waits until everything enqueued so far is done */
+  constructor(startWait: () => Promise<void>) {
     this.#startWait = startWait;
-    this.#maxDelay = maxDelay;
-    this.#now = now;
   }
 
   /** Resolves when everything enqueued so far is done, and possibly later commands. */
   wait(): Promise<void> {
-    this.#next ??= this.#createWait(this.#current);
-    const { wait, since, start } = this.#next;
-    if (this.#now() - since >= this.#maxDelay) start();
-    return wait;
+    this.#next ??= this.#waitAfter(this.#current);
+    return this.#next;
   }
 
   /** Resolves when no wait is in progress. Failed waits do not reject it. */
@@ -344,37 +299,18 @@ export class WaitCoalescer {
   }
 
   get #last(): Promise<void> | undefined {
-    return this.#next?.wait ?? this.#current;
+    return this.#next ?? this.#current;
   }
 
-  /** Creates a wait that starts when the current one has ended. */
-  #createWait(current: Promise<void> | undefined): PendingWait {
-    let resolveWait: (pending: Promise<void>) => void;
-    const wait = new Promise<void>((resolve) => {
-      resolveWait = resolve;
-    });
-    const start = (): void => {
-      if (this.#next !== pending) return;
-      this.#next = undefined;
-      resolveWait(this.#run());
-    };
-    const pending: PendingWait = { wait, since: this.#now(), start };
-    const startWhenIdle = async (): Promise<void> => {
-      await current?.catch(() => undefined); // its own waiters get the error
-      await drainMicrotasks();
-      start();
-    };
-    startWhenIdle();
-    return pending;
-  }
-
-  async #run(): Promise<void> {
-    const pending = this.#startWait(this.#current);
-    this.#current = pending;
+  async #waitAfter(before: Promise<void> | undefined): Promise<void> {
+    await before?.catch(() => undefined); // its own waiters get the error
+    await drainMicrotasks();
+    this.#current = this.#next;
+    this.#next = undefined;
     try {
-      await pending;
+      await this.#startWait();
     } finally {
-      if (this.#current === pending) this.#current = undefined;
+      this.#current = undefined;
     }
   }
 }

@@ -25,13 +25,6 @@ export const BUSY_TURN_MILLISECONDS = 0.1;
 /** A program that awaits call after call still yields to the event loop at this interval. */
 export const MAX_MILLISECONDS_BETWEEN_YIELDS = 1;
 
-/**
- * Where waits are cheap, a program that keeps enqueuing gets a wait at this interval. A long chain of calls
- * then completes piece by piece while the device works, instead of all at once at the end.
- * scripts/results/NOTES.md, "Chains of 50 calls".
- */
-export const MAX_START_DELAY_MILLISECONDS = policy('earlyWaits', 0.75, Number.POSITIVE_INFINITY);
-
 /** Words of one piece of memory that small readbacks share. */
 export const ARENA_WORDS = 1024;
 

@@ -72,37 +72,3 @@ test('ended resolves after all pending waits, including failed ones and those no
   await Promise.all([second, allSettled]);
   t.true(over);
 });
-
-test('a wait that begins long after another one starts its driver wait at once, even while one is pending', async (t) => {
-  let now = 0;
-  const started: { before: Promise<void> | undefined; resolve(): void }[] = [];
-  const startWait = (before: Promise<void> | undefined): Promise<void> =>
-    new Promise((resolve) => started.push({ before, resolve: () => resolve() }));
-  const coalescer = new WaitCoalescer(startWait, 10, () => now);
-  const order: number[] = [];
-  const wait = (at: number): Promise<unknown> => {
-    now = at;
-    return coalescer.wait().then(() => order.push(at));
-  };
-  const waits = [1, 4, 10, 11, 12, 20, 21].map(wait);
-  t.is(started.length, 1, 'those at 1 to 11 share one, the later ones do not have one yet');
-  t.is(started[0]?.before, undefined);
-  await idle();
-  t.is(started.length, 1, 'no other driver wait starts while one is pending');
-  waits.push(wait(22));
-  t.is(started.length, 2, 'but long after the wait began');
-  t.not(started[1]?.before, undefined);
-  started[0]?.resolve();
-  await Promise.all(waits.slice(0, 4));
-  t.deepEqual(order, [1, 4, 10, 11]);
-  let over = false;
-  const allSettled = coalescer.settled().then(() => {
-    over = true;
-  });
-  await idle();
-  t.false(over);
-  started[1]?.resolve();
-  await Promise.all([...waits, allSettled]);
-  t.is(order.length, 8);
-  t.is(started.length, 2);
-});
