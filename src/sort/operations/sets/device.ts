@@ -41,7 +41,8 @@ export async function containsByTableOnDevice(
   const { width } = keys.info;
   const n = others.n + keys.n;
   const readsRange = width > 16;
-  if (n > 0 && (others.n === 0 || (readsRange && n < MIN_KEYS_OF_RANGE))) return false;
+  const minimum = device.capabilities.type === 'cpu' ? MIN_KEYS_OF_RANGE.cpu : MIN_KEYS_OF_RANGE.gpu;
+  if (n > 0 && (others.n === 0 || (readsRange && n < minimum))) return false;
   const tuning = context.tuning('reduce', others);
   const min = { dtype: others.dtype, op: 'min', tuning } as const;
   const max = { ...min, op: 'max' } as const;
@@ -57,13 +58,13 @@ export async function containsByTableOnDevice(
     enqueueMemberTable(device, program, { ...work, least: 0n, range: 2 ** width - 1 });
     return true;
   }
-  const least = await enqueueReduce(device, { ...all, ...min });
-  const greatest = await enqueueReduce(device, { ...all, ...max });
+  const first = await enqueueReduce(device, { ...all, ...min });
+  const last = await enqueueReduce(device, { ...all, ...max });
   return () => {
-    const first = BigInt(least());
-    const range = Number(BigInt(greatest()) - first);
+    const least = BigInt(first());
+    const range = Number(BigInt(last()) - least);
     if (range >= Math.min(MAX_DEVICE_TABLE_BYTES, MAX_TABLE_BYTES * n)) return false;
-    enqueueMemberTable(device, program, { ...work, least: BigInt.asUintN(width, first), range });
+    enqueueMemberTable(device, program, { ...work, least: BigInt.asUintN(width, least), range });
     return true;
   };
 }

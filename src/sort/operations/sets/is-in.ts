@@ -14,7 +14,7 @@ export interface IsIn {
    * Returns a mask of the keys that are among other keys: 1 for those, 0 for the rest. `filter` accepts the mask.
    *
    * Keys are compared as numbers: all NaNs are equal, and −0 equals +0. Complexity: a sort of `others`, and one binary
-   * search for each key.
+   * search for each key; for integers of a small range two accesses to a table for each key.
    *
    * @param keys typed array or device array, or a promise of one
    * @param others fewer than 2^32 keys of the same dtype in the same place
