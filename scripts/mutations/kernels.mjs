@@ -926,31 +926,9 @@ export const KERNELS = [
   {
     name: 'gather: an index equal to the length is accepted',
     file: 'cl/gather.cl',
-    find: 'if ((from) >= (length))',
-    replace: 'if ((from) > (length))',
+    find: 'if (from >= length)',
+    replace: 'if (from > length)',
     tests: [tests('sort/operations/column-primitives', '*gather*')],
-  },
-  {
-    name: 'gathers: dependent gathers share a launch',
-    file: 'src/primitives/gather.ts',
-    find: 'this.#works.some((other) => !areApart(other, work))',
-    replace: 'false',
-    tests: [tests('primitives/gathers')],
-  },
-  {
-    name: 'gathers: the groups of one gather read the array of the previous one',
-    file: 'cl/gather.cl',
-    find: 'GATHER_OF(5, second.s3,',
-    replace: 'GATHER_OF(5, first.sf,',
-    tests: [tests('primitives/gathers')],
-  },
-  {
-    name: 'queue: deferred commands are enqueued after later ones',
-    file: 'src/device/queue/command-queue.ts',
-    find: `    this.enqueueDeferred();
-    this.#timeline.enqueue();`,
-    replace: '    this.#timeline.enqueue();',
-    tests: [tests('primitives/gathers')],
   },
   {
     name: 'compaction: a count above the number of keys is accepted',

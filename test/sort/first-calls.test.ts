@@ -24,7 +24,6 @@ const RANGE = 'the range of the keys, which only the device knows, determines wh
 
 /** Kernels that are compiled though the call does not launch them, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  gather_each: 'several gathers that are made at once share its launch',
   contains: 'a binary search, as search_sorted, in one program',
   search_sorted: 'a binary search, as contains, in one program',
   mark_members: RANGE,

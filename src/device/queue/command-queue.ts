@@ -12,12 +12,6 @@ import { MAX_COALESCED_LAUNCHES, MAX_LAUNCHES } from './policy.js';
 import type { Profile, StageName } from './profile.js';
 import { FailedRanges, Timeline } from './timeline.js';
 
-/** Launches that are deferred so that later ones can be merged with them. */
-export interface DeferredLaunches {
-  /** Enqueues the launches with `run`. */
-  emit(): void;
-}
-
 /** The order of the commands of a queue: launches that wait for submission, failures, and waits. */
 export abstract class CommandQueue {
   protected currentHandle: cl.CommandQueue;
@@ -25,8 +19,6 @@ export abstract class CommandQueue {
   readonly #launches = new LaunchList();
   /** Stages of the pending launches. */
   #stages: StageName[] = [];
-  /** Deferred launches, which follow the pending ones. */
-  #deferred: DeferredLaunches | undefined;
   protected profile: Profile | undefined;
   protected failure: unknown;
   readonly #failedRanges = new FailedRanges();
@@ -83,46 +75,11 @@ export abstract class CommandQueue {
     const localSize = local === undefined ? null : listOf(local);
     assertLaunchable(this.capabilities, kernel, args, localSize);
     if (globalSize.includes(0)) return;
-    this.enqueueDeferred();
     this.#timeline.enqueue();
     this.#launches.add(kernel, args, globalSize, localSize);
     this.#stages.push({ stage: stage ?? kernel.name, ...(pass === undefined ? {} : { pass }) });
     const maxLaunches = this.hasPendingUploads ? MAX_COALESCED_LAUNCHES : MAX_LAUNCHES;
-    if (this.#launches.length >= maxLaunches) this.submitOrFlush();
-  }
-
-  /**
-   * How many launches are worth deferring: as many as there are commands in flight, so that the device does not idle.
-   */
-  get maxDeferredLaunches(): number {
-    return Math.max(this.#timeline.inFlight, 1);
-  }
-
-  /** Whether launches may be deferred: not while they are profiled. */
-  get canDefer(): boolean {
-    return this.profile === undefined;
-  }
-
-  /**
-   * Defers launches until another command is enqueued or the queue is submitted. The order of the queue stays the same.
-   *
-   * @param launches all deferred launches; the same object as before counts as one launch more
-   */
-  defer(launches: DeferredLaunches): void {
-    if (this.#deferred !== launches) this.enqueueDeferred();
-    this.#deferred = launches;
-    this.#timeline.enqueue();
-  }
-
-  /** Enqueues the deferred launches. */
-  enqueueDeferred(): void {
-    const deferred = this.#deferred;
-    this.#deferred = undefined;
-    deferred?.emit();
-  }
-
-  /** Submits a full batch of launches, and flushes it if a flush is scheduled. */
-  submitOrFlush(): void {
+    if (this.#launches.length < maxLaunches) return;
     if (this.flushScheduled) this.flush();
     else this.submit();
   }
@@ -134,7 +91,6 @@ export abstract class CommandQueue {
    * @throws DeviceLostError, MemoryError or another error of the driver
    */
   submit(): void {
-    this.enqueueDeferred();
     const from = this.#timeline.submitted;
     this.#enqueueUploads(from);
     if (this.#launches.length === 0) return;
@@ -187,7 +143,7 @@ export abstract class CommandQueue {
    * so that consecutive calls submit their launches together. The next wait reports a failure.
    */
   flushSoon(): void {
-    const waiting = this.#launches.length > 0 || this.#deferred !== undefined;
+    const waiting = this.#launches.length > 0;
     if (!waiting && !this.#timeline.hasUnflushed) return;
     if (!waiting || this.#timeline.isIdle) this.tryFlush();
     else if (!this.flushScheduled) {

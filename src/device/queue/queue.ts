@@ -6,7 +6,6 @@ import { CommandQueue } from './command-queue.js';
 import { MAX_COALESCED_BYTES } from './policy.js';
 import { endTimeOf, Profile, type StageTime } from './profile.js';
 
-export type { DeferredLaunches } from './command-queue.js';
 export {
   f32,
   f64,

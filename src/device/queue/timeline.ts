@@ -16,11 +16,6 @@ export class Timeline {
     return this.#submitted;
   }
 
-  /** Commands that the driver has and that are not known to be done. */
-  get inFlight(): number {
-    return this.#submitted - this.#completed;
-  }
-
   /** Whether everything before that position is done. */
   hasPassed(position: number): boolean {
     return position <= this.#completed;
