@@ -1,6 +1,8 @@
 #include "program_binary.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
 namespace clsort {
@@ -77,10 +79,51 @@ std::string ProblemOfRusticl(Reader& file) {
   return spirv >= 20 && file.At<uint32_t>(place) == 0x07230203 ? "" : "it contains no SPIR-V";
 }
 
-std::string NameOf(const Platform& platform) {
-  char name[64] = "";
-  api.clGetPlatformInfo(platform.id, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
-  return name;
+/** Moves `place` behind a list: the number of its elements, then elements of `size` bytes. Returns whether it is whole. */
+bool SkipList(Reader& file, uint64_t& place, uint64_t size) {
+  uint64_t bytes = size * file.At<uint32_t>(place);
+  place += 4;
+  if (!file.ok() || !file.Has(place, bytes)) return false;
+  place += bytes;
+  return true;
+}
+
+/**
+ * Checks a Clover binary of Mesa 22 and later: the list of kernels (name, attributes, sizes of the work-group, section,
+ * offset, arguments), that of sections (number, kind, size, contents), that of formats (sizes, text), then a flag.
+ */
+std::string ProblemOfClover(Reader& file) {
+  constexpr uint64_t kArgument = 24, kChar = 1;
+  uint64_t place = 4;
+  for (uint32_t kernels = file.At<uint32_t>(0); kernels > 0; kernels--) {
+    if (!SkipList(file, place, kChar) || !SkipList(file, place, kChar) || !SkipList(file, place, sizeof(uint64_t)))
+      return kCut;
+    place += 8;
+    if (!SkipList(file, place, kArgument)) return kCut;
+  }
+  uint32_t sections = file.At<uint32_t>(place);
+  for (place += 4; sections > 0; sections--) {
+    place += 12;
+    if (!SkipList(file, place, kChar)) return kCut;
+  }
+  uint32_t formats = file.At<uint32_t>(place);
+  for (place += 4; formats > 0; formats--)
+    if (!SkipList(file, place, sizeof(uint32_t)) || !SkipList(file, place, kChar)) return kCut;
+  return file.ok() && file.length() == place + 4 ? "" : "its length differs from its lists";
+}
+
+std::string TextOf(const Platform& platform, cl_platform_info parameter) {
+  char text[64] = "";
+  api.clGetPlatformInfo(platform.id, parameter, sizeof text - 1, text, nullptr);
+  return text;
+}
+
+/** Returns whether the platform is of Mesa 22 or later; earlier versions of Clover have other lists. */
+bool HasKnownClover(const Platform& platform) {
+  if (TextOf(platform, CL_PLATFORM_NAME) != "Clover") return false;
+  std::string version = TextOf(platform, CL_PLATFORM_VERSION);
+  size_t mesa = version.find("Mesa ");
+  return mesa != std::string::npos && std::atoi(version.c_str() + mesa + 5) >= 22;
 }
 
 }  // namespace
@@ -91,8 +134,10 @@ std::string ProblemOfBinary(const Platform& platform, const unsigned char* bytes
                   "ELF",
                   4))
     return ProblemOfElf(file);
-  if (file.Begins("poclbin", 8)) return ProblemOfPocl(file);
-  if (NameOf(platform) == "rusticl") return ProblemOfRusticl(file);
+  // PoCL also reads the mark of a binary that ends within it.
+  if (file.Begins("poclbin", std::min<size_t>(length, 8))) return ProblemOfPocl(file);
+  if (TextOf(platform, CL_PLATFORM_NAME) == "rusticl") return ProblemOfRusticl(file);
+  if (HasKnownClover(platform)) return ProblemOfClover(file);
   return {};
 }
 

@@ -58,7 +58,7 @@ test('each goal is judged by its own rows against the fastest peer, and missed g
   t.true(stdout.startsWith('Some GPU, driver 1.0, 2026-11-25\n'));
   const wide = row('u64 and f64 × CUB from 2^24 on');
   t.deepEqual(wide, ['≥ 2', '2', '1', '1.50 (uniform u64 2^26)', 'uniform u64 2^26 1.50']);
-  t.deepEqual(row('u32 and pairs of 4 bytes × CUB')?.slice(1, 3), ['1', '1']);
+  t.deepEqual(row('u32 × CUB')?.slice(1, 3), ['1', '1']);
   const awaited = row('sort, argsort and pairs, awaited, × the best peer from 2^20 on');
   t.is(awaited?.at(-1), 'sort 2^20 1.20');
   const over = row('microseconds of an awaited call over its kernels');

@@ -71,10 +71,7 @@ export const MAX_DEVICE_TABLE_BYTES = 2 ** 27;
  * Minimum number of keys, of both arrays, for which a device reads the range of keys of 32 or 64 bits: the wait for it takes
  * longer than the sort of fewer keys. scripts/results/NOTES.md, "Tables of members on devices".
  */
-export const MIN_KEYS_OF_RANGE = {
-  cpu: policy('keyRanges', 2 ** 14, 0),
-  gpu: policy('keyRanges', 2 ** 20, 0),
-};
+export const MIN_KEYS_OF_RANGE = policy('keyRanges', { cpu: 2 ** 14, gpu: 2 ** 20 }, { cpu: 0, gpu: 0 });
 
 /**
  * Maximum number of arrays that `mergeMany` merges in pairs, by the bits of a key; more are concatenated and sorted. Merges
