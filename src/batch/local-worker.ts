@@ -2,6 +2,8 @@
  * A worker that runs small jobs in this process. The host engine sorts them, so no driver can crash it. If
  * all known jobs are small, a process starts when another job arrives.
  */
+
+import { ArrayPool } from '../io/streams/array-pool.js';
 import { blockingCalls } from '../io/streams/file-calls.js';
 import { hostSorter } from '../sort/api/host-sorter.js';
 import type { SorterOperations } from '../sort/api/sorter-operations.js';
@@ -36,6 +38,7 @@ class LocalWorker implements RunningWorker {
   readonly #hooks: WorkerHooks;
   readonly #running = new Set<AbortController>();
   #sorter: SorterOperations | undefined;
+  #arrays: ArrayPool | undefined;
   #process: Promise<WorkerProcess> | undefined;
   #isKilled = false;
 
@@ -63,11 +66,13 @@ class LocalWorker implements RunningWorker {
     const { onWarning, temporaryFiles } = this.#hooks;
     const warn = ({ message }: Pick<Error, 'message'>): void => onWarning(message);
     this.#sorter ??= hostSorter(warn, 'a small job of a batch');
+    this.#arrays ??= new ArrayPool(this.#sorter, this.#options.idleBytes);
     this.#running.add(controller);
     try {
       const { runJob } = await import('./run-job.js'); // a batch on other machines does not load it
       const { signal } = controller;
-      const context = { ...noStreams(), signal, temporaryFiles, onWarning: warn, files: blockingCalls };
+      const own = { signal, temporaryFiles, onWarning: warn, files: blockingCalls, arrays: this.#arrays };
+      const context = { ...noStreams(), ...own };
       return await runJob(this.#sorter, { job, hashes: this.#options.hashes }, context);
     } finally {
       this.#running.delete(controller);

@@ -5,12 +5,15 @@ import { MemoryError } from '../../util/errors.js';
 import { powerAtMost } from '../../util/powers.js';
 import { MAX_AGE, MAX_BYTES, MAX_OVERSIZE, MIN_BYTES, SIZE_CLASSES } from './policy.js';
 
+type Memory = Pick<SorterOperations, 'allocPinned' | 'freePinned' | 'device'>;
+
 /**
  * Pools key arrays for files that are sorted one after the other. The memory is directly accessible to the device: its
  * pages are already mapped, and transfers need no extra copy.
  */
 export class ArrayPool {
-  readonly #sorter: Pick<SorterOperations, 'allocPinned' | 'freePinned'>;
+  readonly #sorter: Memory;
+  readonly #minBytes: number;
   readonly #maxIdleBytes: number;
   /** Idle buffers, the most recently used one last. */
   readonly #idle: { readonly memory: Uint8Array<ArrayBuffer>; readonly releasedAt: number }[] = [];
@@ -23,8 +26,9 @@ export class ArrayPool {
    * @param sorter allocates and frees the memory
    * @param maxIdleBytes maximum total size of idle buffers, in bytes
    */
-  constructor(sorter: Pick<SorterOperations, 'allocPinned' | 'freePinned'>, maxIdleBytes: number) {
+  constructor(sorter: Memory, maxIdleBytes: number) {
     this.#sorter = sorter;
+    this.#minBytes = MIN_BYTES[sorter.device ? 'device' : 'host'];
     this.#maxIdleBytes = maxIdleBytes;
   }
 
@@ -37,7 +41,7 @@ export class ArrayPool {
    */
   take(dtype: Dtype, length: number): KeyArray {
     const bytes = length * dtypeInfo(dtype).bytes;
-    if (bytes < MIN_BYTES || bytes > MAX_BYTES) return newArray(dtype, length);
+    if (bytes < this.#minBytes || bytes > MAX_BYTES) return newArray(dtype, length);
     this.#taken++;
     const memory = this.#takeFitting(bytes) ?? this.#allocate(bytes);
     if (!memory) return newArray(dtype, length);

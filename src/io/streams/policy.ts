@@ -2,9 +2,14 @@
 import { policy } from '../../util/policy.js';
 
 /**
- * Smaller arrays, in bytes, come from V8, which allocates them as fast. scripts/results/NOTES.md, "Batches on an H200".
+ * Smaller arrays, in bytes, come from V8. A device takes as long to allocate them; the host engine saves the first
+ * access to new pages. scripts/results/NOTES.md, "Batches on an H200" and "Files beside other tools".
  */
-export const MIN_BYTES = policy('arrayPool', 2 ** 19, Number.POSITIVE_INFINITY);
+export const MIN_BYTES = policy(
+  'arrayPool',
+  { device: 2 ** 19, host: 2 ** 16 },
+  { device: Number.POSITIVE_INFINITY, host: Number.POSITIVE_INFINITY },
+);
 
 /** Larger arrays are not pooled: pinning them takes long, and the size may never be requested again. */
 export const MAX_BYTES = 2 ** 30;

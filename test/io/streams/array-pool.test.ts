@@ -1,15 +1,19 @@
 import test from 'ava';
+import type { DeviceInfo } from '../../../src/device/platform/platform.js';
 import { ArrayPool } from '../../../src/io/streams/array-pool.js';
 import { newArray } from '../../../src/keys/array.js';
 import type { Dtype } from '../../../src/keys/dtype.js';
 import { MemoryError } from '../../../src/util/errors.js';
 
-/** Memory that counts allocations and frees. */
-function memory() {
+const DEVICE = { name: 'some device' } as DeviceInfo;
+
+/** Memory of a device, or of the host engine, that counts allocations and frees. */
+function memory({ isHost = false } = {}) {
   const live = new Set<ArrayBufferLike>();
   let made = 0;
   return {
     live,
+    device: isHost ? undefined : DEVICE,
     get made() {
       return made;
     },
@@ -47,6 +51,17 @@ test('a returned array is reused for the next array that fits, of any dtype', (t
   t.is(pool.take('u64', 0).length, 0);
   t.is(pool.take('u16', 100_000).length, 100_000);
   t.is(from.made, 3, 'small arrays are not pooled');
+});
+
+test('arrays of small files are reused on the host engine only', (t) => {
+  for (const isHost of [true, false]) {
+    const from = memory({ isHost });
+    const pool = new ArrayPool(from, 64 * MIB);
+    const first = pool.take('f64', 25_000);
+    pool.release(first);
+    t.is(pool.take('f64', 24_000).buffer === first.buffer, isHost);
+    t.is(from.made, isHost ? 1 : 0);
+  }
 });
 
 test('the smallest array that is large enough is reused', (t) => {
@@ -93,7 +108,7 @@ test('when allocation fails, the pool frees its arrays and returns ordinary memo
     if (isFull) throw new MemoryError('none');
     return from.allocPinned(dtype, length);
   };
-  const pool = new ArrayPool({ allocPinned, freePinned: from.freePinned }, 64 * MIB);
+  const pool = new ArrayPool({ ...from, allocPinned }, 64 * MIB);
   pool.release(pool.take('u8', MIB));
   isFull = true;
   t.is(pool.take('u32', MIB).length, MIB);
