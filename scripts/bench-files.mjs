@@ -33,7 +33,7 @@ if (!Number.isSafeInteger(count) || count < 1)
 if (!Number.isSafeInteger(runs) || runs < 1) throw new Error(`--runs is '${values.runs}': expected a number`);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const CLSORT = [process.execPath, join(root, 'dist/src/cli/main.js')];
+const CLSORT = [process.execPath, join(root, 'dist/bin/clsort.js')];
 const folder = mkdtempSync(join(values.folder, 'bench-files-'));
 const path = (name) => join(folder, name);
 

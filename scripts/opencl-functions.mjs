@@ -86,6 +86,8 @@ export const INTERNAL = [
   'hostLineCodes',
   'hostMergeAsync',
   'hostNumberProfile',
+  'hostReadNumbers',
+  'hostWriteNumbers',
   'hostPlaceHeadsAsync',
   'hostReduceAsync',
   'hostReduceRunsAsync',

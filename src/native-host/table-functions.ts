@@ -173,6 +173,40 @@ export function profileNumbers(
 /** Kinds of keys, with the numbers of `KeyKind` in src/native/host/key_bytes.h. */
 export const KEY_KIND = { unsigned: 0, signed: 1, float: 2, number: 3, text: 4 } as const;
 
+/** A type of numbers, and their bytes each. */
+interface NumberType {
+  readonly kind: 'unsigned' | 'signed' | 'float';
+  readonly bytes: number;
+}
+
+/**
+ * Reads the numbers of a column. Missing and empty values are 0.
+ *
+ * @returns their bytes; undefined if JavaScript has to read a value
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function readNumbers(
+  { bytes, begins, ends, forms }: ValueRanges,
+  { kind, bytes: width }: NumberType,
+): Uint8Array | undefined {
+  const n = forms.length;
+  const to = new Uint8Array(n * width);
+  const isRead = native().hostReadNumbers(
+    ...[hostThreads(), bytes, begins, ends, forms, n, KEY_KIND[kind], width, to],
+  );
+  return isRead ? to : undefined;
+}
+
+/**
+ * Returns the text of integers or doubles, one a line, as src/io/formats/text/number-csv.ts writes them.
+ *
+ * @throws OpenCLError INVALID_VALUE
+ */
+export function writeNumbers(numbers: Uint8Array, { kind, bytes }: NumberType): Uint8Array {
+  const to = uncleared((numbers.length / bytes) * 26); // `kMostNumberBytes` of src/native/host/number_output.h
+  return to.subarray(0, native().hostWriteNumbers(hostThreads(), numbers, KEY_KIND[kind], bytes, to));
+}
+
 export interface KeyColumn {
   readonly ranges: Omit<ValueRanges, 'bytes'>;
   readonly kind: (typeof KEY_KIND)[keyof typeof KEY_KIND];

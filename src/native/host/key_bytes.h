@@ -86,6 +86,32 @@ inline void PutNumber(const NumberText& n, bool nan_last, EscapedOutput* to) {
   if (n.negative) to->Put(0xff);
 }
 
+template <typename Float, typename Bits>
+bool ReadFloatBits(const NumberText& number, Bits* bits) {
+  Float value = 0;
+  if (!ReadFloat(number, &value)) return false;
+  static_assert(sizeof value == sizeof *bits);
+  std::memcpy(bits, &value, sizeof value);
+  return true;
+}
+
+/** Reads a number of a kind. @return whether it is one, within the range of the type */
+template <typename Bits>
+bool ReadBits(const NumberText& number, KeyKind kind, Bits* bits) {
+  if (kind == kFloatKey) {
+    if constexpr (sizeof(Bits) == sizeof(double)) return ReadFloatBits<double>(number, bits);
+    if constexpr (sizeof(Bits) == sizeof(float)) return ReadFloatBits<float>(number, bits);
+    return false;
+  }
+  uint64_t magnitude = 0;
+  if (!number.whole || (number.count == 0 && number.negative) || !ReadWhole(number, &magnitude)) return false;
+  const uint64_t max = std::numeric_limits<Bits>::max() >> (kind == kSignedKey ? 1 : 0);
+  if (number.negative && kind == kUnsignedKey) return false;
+  if (magnitude > max && !(number.negative && magnitude == max + 1)) return false;
+  *bits = static_cast<Bits>(number.negative ? uint64_t{0} - magnitude : magnitude);
+  return true;
+}
+
 /** A key column of a text table. */
 struct KeyColumn {
   TextValues values;
@@ -118,42 +144,21 @@ struct KeyColumn {
       escaped.End();
       return true;
     }
-    if (kind == kFloatKey)
-      return width == sizeof(float) ? PutFloat<float, uint32_t>(number, to) : PutFloat<double, uint64_t>(number, to);
     switch (width) {
-      case 1: return PutWhole<uint8_t>(number, to);
-      case 2: return PutWhole<uint16_t>(number, to);
-      case 4: return PutWhole<uint32_t>(number, to);
-      default: return PutWhole<uint64_t>(number, to);
+      case 1: return PutCode<uint8_t>(number, to);
+      case 2: return PutCode<uint16_t>(number, to);
+      case 4: return PutCode<uint32_t>(number, to);
+      default: return PutCode<uint64_t>(number, to);
     }
   }
 
  private:
   template <typename Bits>
-  void PutCode(Bits bits, CodeOutput* to) const {
+  bool PutCode(const NumberText& number, CodeOutput* to) const {
+    Bits bits = 0;
+    if (!ReadBits(number, kind, &bits)) return false;
     const Bits code = Codec<Bits>::Whole(codec).CodeOf(bits);
     for (int shift = 8 * (sizeof(Bits) - 1); shift >= 0; shift -= 8) to->Put(static_cast<uint8_t>(code >> shift));
-  }
-
-  template <typename Float, typename Bits>
-  bool PutFloat(const NumberText& number, CodeOutput* to) const {
-    Float value = 0;
-    if (!ReadFloat(number, &value)) return false;
-    Bits bits = 0;
-    std::memcpy(&bits, &value, sizeof bits);
-    PutCode(bits, to);
-    return true;
-  }
-
-  template <typename Bits>
-  bool PutWhole(const NumberText& number, CodeOutput* to) const {
-    uint64_t magnitude = 0;
-    if (!number.whole || (number.count == 0 && number.negative) || !ReadWhole(number, &magnitude)) return false;
-    const auto max = static_cast<uint64_t>(kind == kSignedKey ? static_cast<Bits>(std::numeric_limits<Bits>::max() >> 1)
-                                                              : std::numeric_limits<Bits>::max());
-    if (number.negative && kind == kUnsignedKey) return false;
-    if (magnitude > max && !(number.negative && magnitude == max + 1)) return false;
-    PutCode(static_cast<Bits>(number.negative ? uint64_t{0} - magnitude : magnitude), to);
     return true;
   }
 };

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "decimal.h"
+
 namespace clsort::host {
 
 /** Bytes of a text. */
@@ -32,12 +34,10 @@ struct NumberText {
   /** Number of digits. */
   int64_t count;
   int64_t exponent;
-  /** Value of the digits if there are at most `kSafeDigits`. */
+  /** Value of the digits if there are at most `kLeastDigits`. */
   uint64_t head;
 };
 
-/** Decimal digits that a double always preserves. */
-constexpr int64_t kSafeDigits = 15;
 constexpr int64_t kMaxExponent = int64_t{1} << 30;
 
 inline bool IsDigit(char byte) { return byte >= '0' && byte <= '9'; }
@@ -132,7 +132,7 @@ inline bool ScanNumber(Text text, NumberText* n) {
     return true;
   }
   n->digits = {first, last + 1};
-  if (n->count <= kSafeDigits) {
+  if (n->count <= kLeastDigits) {
     for (const char* k = first; k <= last; k++) {
       if (*k != '.') n->head = n->head * 10 + static_cast<uint64_t>(*k - '0');
     }
@@ -195,7 +195,7 @@ bool ReadFloat(const NumberText& n, Float* value) {
   const int64_t power = n.exponent - n.count;
   if constexpr (sizeof(Float) == sizeof(double)) {
     // Both operands are exact, so the result is rounded only once.
-    if (n.count <= kSafeDigits && power >= -kMaxPower && power <= kMaxPower) {
+    if (n.count <= kLeastDigits && power >= -kMaxPower && power <= kMaxPower) {
       const double head = static_cast<double>(n.head);
       *value = sign * (power < 0 ? head / kPowers[-power] : head * kPowers[power]);
       return true;
@@ -213,7 +213,7 @@ inline bool ReadWhole(const NumberText& n, uint64_t* magnitude) {
   if (n.exponent > 20) return false;
   // The digits of a whole number are adjacent, as are the zeros after the last nonzero one.
   uint64_t value = n.head;
-  if (n.count > kSafeDigits) {
+  if (n.count > kLeastDigits) {
     value = 0;
     for (const char* k = n.digits.begin; k < n.digits.end; k++) {
       if (__builtin_mul_overflow(value, uint64_t{10}, &value) ||
@@ -259,11 +259,8 @@ struct NumberProfile {
   bool Add(const NumberText& n) {
     constexpr int64_t kSafeExponent = 300, kI64Digits = 18, kI128Digits = 38;
     if (n.special == Special::kNone) {
-      const bool safe = n.count <= kSafeDigits && n.exponent < kSafeExponent && n.exponent > -kSafeExponent;
-      if (!safe) {
-        if ((flags & kExactAsDouble) && !Kept(n)) return false;
-        Drop(kSafeDouble);
-      }
+      const bool safe = n.count <= kLeastDigits && n.exponent < kSafeExponent && n.exponent > -kSafeExponent;
+      if (!safe && (flags & (kSafeDouble | kExactAsDouble)) && !AddLong(n)) return false;
     }
     values++;
     numbers++;
@@ -285,33 +282,20 @@ struct NumberProfile {
   }
 
  private:
-  /**
-   * Whether the nearest double preserves all digits of a number, or is known not to. Only the shortest digits of a double
-   * that is not a multiple of 2^-25 are certain: the others may be halfway between two decimals.
-   */
-  bool Kept(const NumberText& n) {
-    constexpr int64_t kDoubleDigits = 17;
-    if (n.count > kDoubleDigits) return Drop(kExactAsDouble), true;
-#ifdef __cpp_lib_to_chars
+  /** Adds a number of many digits, or with a large exponent. @return whether it did */
+  bool AddLong(const NumberText& n) {
     double value = 0;
+    if (n.count > kMostDigits) return Drop(kSafeDouble | kExactAsDouble), true;
     if (!ReadFloat(n, &value) || value == 0) return false;
-    if (const double scaled = value * 0x1p25; scaled == std::trunc(scaled)) return false;
-    char shortest[32];
-    const auto [end, error] =
-        std::to_chars(shortest, shortest + sizeof shortest, std::fabs(value), std::chars_format::scientific);
-    if (error != std::errc()) return false;
-    const char* at = shortest;
-    int64_t count = 0;
+    ShortDecimal decimal{0, static_cast<int>(n.exponent - n.count)};
     for (const char* k = n.digits.begin; k < n.digits.end; k++) {
-      if (*k == '.') continue;
-      if (at < end && *at == '.') at++;
-      if (at >= end || *at++ != *k) return false;
-      count++;
+      if (*k != '.') decimal.digits = decimal.digits * 10 + static_cast<uint64_t>(*k - '0');
     }
-    return count == n.count && at < end && *at == 'e';
-#else
-    return false;
-#endif
+    const NextDecimals next(std::fabs(value));
+    if (next.Shortest() == decimal) return true;
+    Drop(kSafeDouble);
+    if (!(next.Nearest(static_cast<int>(n.count)) == decimal)) Drop(kExactAsDouble);
+    return true;
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include "json_lines.h"
 #include "key_bytes.h"
+#include "number_output.h"
 #include "snappy.h"
 #include "table_arguments.h"
 
@@ -192,6 +193,78 @@ CLSORT_EXPORT(hostNumberProfile, "hostNumberProfile") {
     if (all.rows < std::min((i + 1) * kRowSlice, n)) break;
   }
   *to.data = all;
+}
+
+/** Reads slices of the numbers of a column. @return whether all are numbers of the kind; missing ones are 0 */
+template <typename Bits>
+bool ReadNumbers(Call& call, unsigned threads, const TextValues& values, KeyKind kind, Bits* to, size_t n) {
+  std::atomic<bool> valid{true};
+  ForRows(call, threads, n, [&](size_t, size_t first, size_t last) {
+    for (size_t i = first; i < last && valid; i++) {
+      const Text text = values[i];
+      NumberText number;
+      to[i] = 0;
+      if (values.forms[i] == kMissing || text.size() == 0) continue;
+      const bool readable = values.forms[i] == kBare || values.forms[i] == kQuoted;
+      if (!readable || !ScanNumber(text, &number) || !ReadBits(number, kind, to + i)) valid = false;
+    }
+  });
+  return valid;
+}
+
+/**
+ * Arguments: threads, values, number of values, kind and width of the numbers, and their memory. Returns whether all values
+ * are such numbers, or missing; otherwise JavaScript has to read them.
+ */
+CLSORT_EXPORT(hostReadNumbers, "hostReadNumbers") {
+  const unsigned threads = call.Threads(0);
+  const size_t n = call.Size(5);
+  const TextValues values = ReadValues(call, 1, n);
+  const auto kind = static_cast<KeyKind>(call.Uint(6));
+  const size_t width = call.Size(7);
+  const auto to = ReadSpan<char>(call, call[8], n * width);
+  if (!call.ok()) return;
+  const auto read = [&](auto bits) {
+    using Bits = decltype(bits);
+    return ReadNumbers(call, threads, values, kind, reinterpret_cast<Bits*>(to.data), n);
+  };
+  const bool valid = width == 1   ? read(uint8_t{})
+                     : width == 2 ? read(uint16_t{})
+                     : width == 4 ? read(uint32_t{})
+                                  : read(uint64_t{});
+  call.Return(Nan::New(valid));
+}
+
+/**
+ * Arguments: threads, numbers, their kind and width, and memory for their text. Writes a number a line, and returns the
+ * number of bytes.
+ */
+CLSORT_EXPORT(hostWriteNumbers, "hostWriteNumbers") {
+  const unsigned threads = call.Threads(0);
+  const auto kind = static_cast<KeyKind>(call.Uint(2));
+  const size_t width = call.Size(3);
+  const auto numbers = ReadSpan<const char>(call, call[1], 0);
+  if (!call.ok()) return;
+  if ((width != 1 && width != 2 && width != 4 && width != 8) || (kind == kFloatKey && width != sizeof(double)))
+    return (void)call.Fail(CL_INVALID_VALUE, "expected integers of 1, 2, 4 or 8 bytes, or doubles");
+  const size_t n = numbers.n / width;
+  const auto to = ReadSpan<char>(call, call[4], n * kMostNumberBytes);
+  if (!call.ok()) return;
+  std::vector<size_t> sizes(CeilDivide(n, kRowSlice));
+  ForRows(call, threads, n, [&](size_t slice, size_t first, size_t last) {
+    char *const begin = to.data + first * kMostNumberBytes, *at = begin;
+    for (size_t i = first; i < last; i++) {
+      at = WriteNumber(numbers.data + i * width, kind, width, at);
+      *at++ = '\n';
+    }
+    sizes[slice] = static_cast<size_t>(at - begin);
+  });
+  char* end = to.data;
+  for (size_t slice = 0; slice < sizes.size(); slice++) {
+    std::memmove(end, to.data + slice * kRowSlice * kMostNumberBytes, sizes[slice]);
+    end += sizes[slice];
+  }
+  call.Return(Nan::New(static_cast<double>(end - to.data)));
 }
 
 /**

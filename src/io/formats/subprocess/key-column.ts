@@ -1,5 +1,6 @@
 /** Keys as a table of one column, which a subprocess reads or writes. */
 import { DTYPES, dtypeInfo } from '../../../keys/dtype.js';
+import { loadTableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
 import type { Output } from '../../streams/output.js';
 import { assertNotAborted, type Source } from '../../streams/raw.js';
@@ -12,7 +13,8 @@ import type {
   ReadRequest,
   WriteOptions,
 } from '../key-file.js';
-import { isShortCsv, shortCsvWriter } from '../text/number-csv.js';
+import { MAX_FIRST_ROWS } from '../tables/policy.js';
+import { isNumberCsv, numberCsvWriter } from '../text/number-csv.js';
 import { fileSource } from './byte-source.js';
 import { BATCH_ROWS, type Batch, type FirstKeysMessage } from './protocol.js';
 import { type SelectedColumn, selectColumn } from './select-column.js';
@@ -28,8 +30,8 @@ const COLUMN = 'key';
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Opens a column of a file that a subprocess reads. This process searches simple numeric columns of Parquet files for
- * their first keys, because a subprocess takes longer to start.
+ * Opens a column of a file that a subprocess reads. This process reads simple numeric columns of Parquet files, because a
+ * subprocess takes longer to start.
  *
  * @throws DtypeError when the column is not numeric or has another dtype than requested
  * @throws UsageError when the column does not exist, or none is named in a table of several columns
@@ -52,7 +54,18 @@ export async function openKeyColumn(
   return {
     ...{ name, format: kind.id, dtype, n, shape: [n], column: here.name, plainAt: undefined },
     async *pieces() {
-      yield* (await subprocess()).pieces();
+      let done = 0;
+      try {
+        for await (const piece of here.pieces()) {
+          done += piece.length;
+          yield piece;
+        }
+        return;
+      } catch (error) {
+        if (!(error instanceof FormatError)) throw error;
+      }
+      // It reads other pages, or says what is wrong with them.
+      yield* withoutFirst(done, (await subprocess()).pieces());
     },
     async first(wanted) {
       const table = { name, batches: (message: FirstKeysMessage) => firstKeyBatches(here, message) };
@@ -67,6 +80,17 @@ export async function openKeyColumn(
     },
     close: async () => (await started?.catch(() => undefined))?.close(),
   };
+}
+
+/** Yields pieces without their first bytes. */
+export async function* withoutFirst(
+  bytes: number,
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
+    if (bytes < piece.length) yield piece.subarray(bytes);
+    bytes = Math.max(0, bytes - piece.length);
+  }
 }
 
 /** Returns a column that this process can decode; undefined if the subprocess has to, or reports what is wrong. */
@@ -184,9 +208,10 @@ export async function createKeyColumn(
   options: WriteOptions,
 ): Promise<KeyWriter> {
   const { delimiter = kind.delimiter ?? ',' } = options;
-  const isPlain = kind.format === 'csv' && !compressionOf(output.name);
-  if (isPlain && isShortCsv({ dtype, n, shape, column }, delimiter)) {
-    return shortCsvWriter(output, { dtype, column }, options);
+  if (kind.format === 'csv' && !compressionOf(output.name)) {
+    if (n === undefined || n > MAX_FIRST_ROWS) await loadTableFunctions();
+    if (isNumberCsv({ dtype, n, shape, column }, delimiter))
+      return numberCsvWriter(output, { dtype, column }, options);
   }
   const fields = [{ name: column, type: { is: dtype }, isRequired: true }] as const;
   const table = await createTable(kind, output, { layout: 'columns', fields }, options);

@@ -137,7 +137,7 @@ export class ColumnProfile {
     if (number.special) return;
     const { digits, exponent } = number;
     const isSafe = digits <= SAFE_DIGITS && exponent < SAFE_EXPONENT && exponent > -SAFE_EXPONENT;
-    if (!isSafe) {
+    if (!isSafe && !isShortest(number, bytes)) {
       this.#isSafeDouble = false;
       if (!isKept(number, bytes)) this.#isExactAsDouble = false;
     }
@@ -290,12 +290,23 @@ export class ColumnProfile {
 export const shortenValue = (text: string): string =>
   text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
 
-/** Returns whether the nearest double preserves all digits of a number. */
-function isKept(number: ScannedNumber, bytes: Uint8Array): boolean {
-  const { digits, exponent } = number;
-  if (digits > DOUBLE_DIGITS) return false;
+/** Returns whether a number has the shortest digits of its nearest double. Then no other such number has the same double. */
+function isShortest(number: ScannedNumber, bytes: Uint8Array): boolean {
+  if (number.digits > DOUBLE_DIGITS) return false;
   const value = Math.abs(doubleOf(number, bytes));
   if (!Number.isFinite(value) || value === 0) return false;
-  const [mantissa = '', power = '0'] = value.toExponential(digits - 1).split('e');
-  return mantissa.replace('.', '') === digitsOf(number, bytes) && Number(power) === exponent - 1;
+  return hasDigits(number, bytes, value.toExponential());
+}
+
+/** Returns whether the nearest double preserves all digits of a number. */
+function isKept(number: ScannedNumber, bytes: Uint8Array): boolean {
+  if (number.digits > DOUBLE_DIGITS) return false;
+  const value = Math.abs(doubleOf(number, bytes));
+  if (!Number.isFinite(value) || value === 0) return false;
+  return hasDigits(number, bytes, value.toExponential(number.digits - 1));
+}
+
+function hasDigits(number: ScannedNumber, bytes: Uint8Array, text: string): boolean {
+  const [mantissa = '', power = '0'] = text.split('e');
+  return mantissa.replace('.', '') === digitsOf(number, bytes) && Number(power) === number.exponent - 1;
 }

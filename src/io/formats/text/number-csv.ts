@@ -1,9 +1,11 @@
-/** Writes few numbers as CSV in this process: a subprocess takes longer to start. The text is the same. */
+/** Writes numbers as CSV in this process: the addon, or JavaScript if they are few. A subprocess takes longer; its text is the same. */
 import { elementsOf, keyWords } from '../../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { nonFiniteText } from '../../../keys/value.js';
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import type { Output } from '../../streams/output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
+import { BATCH_ROWS } from '../subprocess/protocol.js';
 import { MAX_FIRST_ROWS } from '../tables/policy.js';
 
 /** Names and delimiters for which no field needs quotes. */
@@ -17,40 +19,54 @@ const [MIN_EXPONENT, MAX_EXPONENT] = [-4, 15];
 const OTHERS: readonly Dtype[] = ['f16', 'bf16', 'f32'];
 
 /** Returns whether this process writes the keys. */
-export const isShortCsv = (
+export const isNumberCsv = (
   { dtype, n, column }: KeyFacts & { readonly column: string },
   delimiter: string,
 ): boolean =>
-  n !== undefined &&
-  n <= MAX_FIRST_ROWS &&
+  (tableFunctions() || (n !== undefined && n <= MAX_FIRST_ROWS)) &&
   !OTHERS.includes(dtype) &&
   PLAIN_NAME.test(column) &&
   PLAIN_DELIMITERS.includes(delimiter);
 
 /** Returns the writer of a column of numbers. */
-export function shortCsvWriter(
+export function numberCsvWriter(
   output: Output,
   { dtype, column }: Pick<KeyFacts, 'dtype'> & { readonly column: string },
   { header = true }: Pick<WriteOptions, 'header'>,
 ): KeyWriter {
-  const lines: string[] = header ? [column] : [];
+  let head = header ? `${column}\n` : '';
+  const writeHead = async (): Promise<void> => {
+    if (head !== '') await output.write(Buffer.from(head));
+    head = '';
+  };
   return {
     async write(piece) {
-      for (const number of numbersOf(piece, dtype)) lines.push(textOf(number, dtype));
+      await writeHead();
+      const { bytes } = dtypeInfo(dtype);
+      for (let at = 0; at < piece.length; at += BATCH_ROWS * bytes) {
+        await output.write(linesOf(piece.subarray(at, at + BATCH_ROWS * bytes), dtype));
+      }
     },
-    async end() {
-      if (lines.length > 0) await output.write(Buffer.from(`${lines.join('\n')}\n`));
-    },
+    end: writeHead,
   };
+}
+
+function linesOf(numbers: Uint8Array, dtype: Dtype): Uint8Array {
+  const native = tableFunctions();
+  if (native) return native.writeNumbers(numbers, dtypeInfo(dtype));
+  return Buffer.from(
+    Array.from(numbersOf(numbers, dtype), (number) => `${numberText(number, dtype)}\n`).join(''),
+  );
 }
 
 const numbersOf = (bytes: Uint8Array, dtype: Dtype): Iterable<number | bigint> =>
   elementsOf(keyWords(bytes, dtypeInfo(dtype)), dtype) as unknown as Iterable<number | bigint>;
 
-const textOf = (number: number | bigint, dtype: Dtype): string =>
+/** Returns the text of a number; of an f64, the shortest that identifies it. */
+export const numberText = (number: number | bigint, dtype: Dtype): string =>
   typeof number === 'number' && dtypeInfo(dtype).kind === 'float' ? floatText(number) : `${number}`;
 
-/** Returns the shortest text that identifies an f64, with a point or an exponent. */
+/** The text has a point or an exponent. */
 function floatText(number: number): string {
   const special = nonFiniteText(number);
   if (special) return special;

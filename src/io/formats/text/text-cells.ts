@@ -1,6 +1,7 @@
 /** Converts text values to typed cells, the input of rows and key codes. */
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { bf16Bits } from '../../../keys/value.js';
+import { tableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError } from '../../../util/errors.js';
 import { singleToHalfBits } from '../subprocess/half-float.js';
 import type { Cells } from '../tables/row-layout.js';
@@ -64,11 +65,13 @@ function memoryOf(values: Values, isNull: (i: number) => boolean, request: Cells
       return filled(new BigInt64Array(rows), (i) => timeOf(values, i, request));
     case 'i128':
       return wideIntegers(values, isNull, request);
-    default:
-      return filled(
-        arrayOf(type.is as Dtype, rows),
-        numberReader(type.is as Dtype, values, request) as never,
-      );
+    default: {
+      const dtype = type.is as Dtype;
+      const native = request.scanner.isDefault
+        ? tableFunctions()?.readNumbers(values, dtypeInfo(dtype))
+        : undefined;
+      return native ?? filled(arrayOf(dtype, rows), numberReader(dtype, values, request) as never);
+    }
   }
 
   function filled<T extends NumberArray>(array: T, read: (i: number) => T[number]): Uint8Array {

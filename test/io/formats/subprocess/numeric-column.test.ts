@@ -1,13 +1,16 @@
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
 import test from 'ava';
+import { parquet } from '../../../../src/io/formats/parquet.js';
 import { fileSource } from '../../../../src/io/formats/subprocess/byte-source.js';
+import { withoutFirst } from '../../../../src/io/formats/subprocess/key-column.js';
 import { NumericColumn } from '../../../../src/io/formats/subprocess/tables/numeric-column.js';
 import { FirstRows } from '../../../../src/io/formats/tables/first-rows.js';
 import { decompressSnappy } from '../../../../src/native-host/table-functions.js';
 import { FormatError } from '../../../../src/util/errors.js';
 import { Random } from '../../../../src/util/random.js';
 import { scratchFolder } from '../../../cli/cli.js';
-import { otherDuckdb } from './files.js';
+import { otherDuckdb, read } from './files.js';
 
 const { path, remove } = scratchFolder();
 test.after.always(remove);
@@ -29,7 +32,10 @@ async function valuesOf(name: string, index: number): Promise<Buffer | undefined
       rows += record.rows;
       parts.push(Buffer.from(record.columns([index])[0]?.memory as Uint8Array));
     }
-    return Buffer.concat(parts);
+    const found = Buffer.concat(parts);
+    const pieces = await Readable.from(column.pieces()).toArray();
+    if (!found.equals(Buffer.concat(pieces))) throw new Error('the pieces have other values');
+    return found;
   } finally {
     closeSync(fd);
   }
@@ -87,6 +93,37 @@ test('columns with nulls, of other types or with another compression are left to
   for (const index of [2, 3, 4, -1]) t.is(await valuesOf(name, index), undefined);
   await write('zstd');
   t.is(await valuesOf(name, 0), undefined);
+});
+
+test('keys of many row groups are read in this process, and their first null is found by another one', async (t) => {
+  const sql = await otherDuckdb();
+  const name = path('groups.parquet');
+  for (const nulls of [false, true]) {
+    const value = nulls ? 'CASE WHEN i = 39000 THEN NULL ELSE i * 7919 % 40000 END' : 'i * 7919 % 40000';
+    await sql(
+      `COPY (SELECT (${value})::DOUBLE AS x FROM range(40000) t(i)) TO '${name}' (FORMAT parquet, ROW_GROUP_SIZE 2048)`,
+    );
+    if (nulls) {
+      await t.throwsAsync(read(parquet, name), {
+        instanceOf: FormatError,
+        message: /a value is null, the first in row 39000/,
+      });
+    } else {
+      const { keys } = await read(parquet, name);
+      const expected = Float64Array.from({ length: 40_000 }, (_, i) => (i * 7919) % 40_000);
+      t.true(Buffer.from(expected.buffer).equals(keys));
+    }
+  }
+});
+
+test('pieces are left out up to a number of bytes', async (t) => {
+  const pieces = [3, 0, 2, 4].map((n, i) => new Uint8Array(n).fill(i));
+  for (let first = 0; first <= 9; first++) {
+    const left = await Readable.from(
+      withoutFirst(first, Readable.from(pieces, { objectMode: true })),
+    ).toArray();
+    t.deepEqual(Buffer.concat(left), Buffer.concat(pieces).subarray(first));
+  }
 });
 
 test('a changed file is decoded, refused or left to the subprocess', async (t) => {

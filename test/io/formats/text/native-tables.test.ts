@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import ava from 'ava';
+import { NumberScanner } from '../../../../src/io/formats/text/number-style.js';
+import { cellsOf } from '../../../../src/io/formats/text/text-cells.js';
+import { FORM } from '../../../../src/io/formats/text/values.js';
 import { sortTableFile, type TableJob } from '../../../../src/io/tables/sort-table-file.js';
+import { DTYPES } from '../../../../src/keys/dtype.js';
 import { hostSorter } from '../../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../../src/sort/api/sorter.js';
 import { loadTableFunctions, tableFunctions } from '../../../../src/sort/host/native-tables.js';
@@ -100,6 +104,7 @@ class Tables extends Random {
       () => `-${this.below(50)}`,
       () => `${this.below(1000)}.${digits()}`,
       () => String(this.u32() / 2 ** 32 + this.u32() / 2 ** 64),
+      () => (this.u32() / 2 ** 16).toPrecision(this.pick([15, 16, 17])),
       () => `${digits()}${digits()}${digits()}`,
       () => this.pick(NUMBERS),
       () => this.pick(OTHERS),
@@ -288,6 +293,58 @@ test('tables of several windows have the same result and the same errors with an
     t.is(found.status, expected.status, args.join(' '));
     t.is(found.out, expected.out, args.join(' '));
     t.is(withoutFolders(found.stderr), withoutFolders(expected.stderr), args.join(' '));
+  }
+});
+
+test('numbers of many digits are sorted as doubles if each has the shortest digits of its double', async (t) => {
+  const typeOf = async (numbers: readonly string[]): Promise<unknown> => {
+    writeFileSync(path('in'), ['a', ...numbers].join('\n'));
+    const job = { in: path('in'), out: path('out'), format: 'csv', to: 'csv', by: ['a'] } as TableJob;
+    const { table } = await sortTableFile(sorter, job, nowhere);
+    return table?.text?.types[0];
+  };
+  await loadTableFunctions();
+  for (const fill of [0, 12_000]) {
+    // More than 64 KiB are read by the addon.
+    const others = Array.from({ length: fill }, (_, i) => `${i}.5`);
+    t.is(await typeOf([...others, '511821.62470025674', '0.30000000000000004', '5e-324', '-1e-5']), 'f64');
+    t.is(await typeOf([...others, '5.960464477539063e-8', '9.313225746154785e-10', '1e23']), 'f64');
+    // 0.1 and 0.10000000000000001 have the same double.
+    t.is(await typeOf([...others, '0.1', '0.10000000000000001']), 'number');
+    t.is(await typeOf([...others, '9007199254740993.0']), 'number');
+    t.is(await typeOf([...others, '1.00000000000000000001']), 'number');
+  }
+});
+
+test('the addon reads the same numbers as JavaScript', async (t) => {
+  await loadTableFunctions();
+  const random = new Tables(SEED);
+  for (const dtype of DTYPES) {
+    for (let round = 0; round < 60; round++) {
+      const texts = Array.from({ length: 1 + random.below(30) }, () =>
+        random.pick([...NUMBERS, '', '1.5', '12', '-3', '200', String(random.u32() / 7)]),
+      );
+      const all = Buffer.from(texts.join(''));
+      const ends = Int32Array.from(texts, (_, i) => texts.slice(0, i + 1).join('').length);
+      const values = {
+        ...{ rows: texts.length, bytes: all, ends, lines: Float64Array.from(texts, (_, i) => i + 1) },
+        begins: Int32Array.from(texts, (text, i) => (ends[i] as number) - text.length),
+        forms: Uint8Array.from(texts, (text) =>
+          text === '' ? FORM.missing : random.pick([FORM.bare, FORM.text]),
+        ),
+        unescape: (bytes: Uint8Array) => bytes,
+      };
+      const cells = (scanner: NumberScanner): unknown => {
+        const request = { type: { is: dtype }, name: 'file', column: 'a', scanner, nan: 'last' } as const;
+        try {
+          return Buffer.from((cellsOf(values, request) as { memory: Uint8Array }).memory).toString('hex');
+        } catch (error) {
+          return (error as Error).message;
+        }
+      };
+      // A style without a number of its own reads with JavaScript.
+      t.is(cells(new NumberScanner({})), cells(new NumberScanner({ thousands: '_' })), `${dtype}: ${texts}`);
+    }
   }
 });
 

@@ -1,8 +1,8 @@
-/** A numeric column of a Parquet file whose values this process decodes, to search for its first rows. */
+/** A numeric column of a Parquet file whose values this process decodes. */
 import { setImmediate } from 'node:timers/promises';
 import { type Dtype, dtypeInfo } from '../../../../keys/dtype.js';
 import { loadTableFunctions, tableFunctions } from '../../../../sort/host/native-tables.js';
-import { ReusedMemory } from '../../../../util/uncleared.js';
+import { type Allocate, ReusedMemory, uncleared } from '../../../../util/uncleared.js';
 import type { ByteSource } from '../byte-source.js';
 import { ParquetFooter, type RowGroup } from './parquet-footer.js';
 import { type PlacedGroup, placedGroups, searchedGroups } from './parquet-groups.js';
@@ -101,14 +101,30 @@ export class NumericColumn {
     yield* this.#records(some, memory);
   }
 
-  *#records(places: readonly PlacedGroup[], reused: ReusedMemory): Generator<NumberedRecord> {
-    reused.reset();
+  /**
+   * Yields all values in order, as little-endian bytes. The event loop runs in between.
+   *
+   * @throws FormatError as `search` does
+   */
+  async *pieces(): AsyncGenerator<Uint8Array> {
+    for (let at = 0; at < this.#groups.length; at += GROUPS) {
+      yield* this.#values(this.#groups.slice(at, at + GROUPS), uncleared);
+      await setImmediate();
+    }
+  }
+
+  /** Returns the values of each row group. */
+  #values(places: readonly PlacedGroup[], allocate: Allocate): Uint8Array[] {
     const native = tableFunctions();
     if (!native) throw new Error('the addon is not loaded');
     const chunks = places.flatMap(({ group }) => group.chunk(this.#index) ?? []);
     const width = dtypeInfo(this.dtype).bytes;
-    const how = { width, isOptional: !this.#isRequired, allocate: reused.take };
-    for (const [i, memory] of decodeChunks(native, this.#source, chunks, how).entries()) {
+    return decodeChunks(native, this.#source, chunks, { width, isOptional: !this.#isRequired, allocate });
+  }
+
+  *#records(places: readonly PlacedGroup[], reused: ReusedMemory): Generator<NumberedRecord> {
+    reused.reset();
+    for (const [i, memory] of this.#values(places, reused.take).entries()) {
       const { firstRow, group } = places[i] as PlacedGroup;
       const cells = { type: { is: this.dtype }, isNull: () => false, hasNulls: false, memory } as const;
       yield { rows: group.rows, firstRow, columns: (indices) => indices.map(() => cells) };
