@@ -219,7 +219,7 @@ export class JsonLines extends RowRanges {
     return values;
   }
 
-  /** Returns the values at a path through nested objects. */
+  /** Returns the values at a path through nested objects and lists. */
   valuesAt([first = '', ...path]: readonly string[]): Values {
     const values = this.#noValues(JSON.stringify([first, ...path]));
     this.#eachOf(this.#columns.names.indexOf(first), (row, begin, end) => {
@@ -240,12 +240,17 @@ export class JsonLines extends RowRanges {
   #find(begin: number, end: number, path: readonly string[]): [begin: number, end: number] | undefined {
     const [name, ...rest] = path;
     if (name === undefined) return [begin, end];
-    if (this.#bytes[begin] !== OPEN_OBJECT) return undefined;
     let found: [number, number] | undefined;
     this.#scanner.reset(this.#bytes, end);
-    this.#scanner.members(begin, (nameBegin, nameEnd, from, to) => {
-      if (jsonText(this.#bytes.subarray(nameBegin, nameEnd)) === name) found = [from, to];
-    });
+    if (this.#bytes[begin] === OPEN_OBJECT) {
+      this.#scanner.members(begin, (nameBegin, nameEnd, from, to) => {
+        if (jsonText(this.#bytes.subarray(nameBegin, nameEnd)) === name) found = [from, to];
+      });
+    } else if (this.#bytes[begin] === OPEN_LIST) {
+      this.#scanner.elements(begin, (index, from, to) => {
+        if (`${index}` === name) found = [from, to];
+      });
+    }
     return found && this.#find(...found, rest);
   }
 

@@ -54,7 +54,7 @@ export class JsonScanner {
       case OPEN_OBJECT:
         return this.members(at, () => undefined, depth);
       case OPEN_LIST:
-        return this.#list(at, depth);
+        return this.elements(at, () => undefined, depth);
       default:
         if (isDigit(byte) || (byte === MINUS && isDigit(this.#bytes[at + 1]))) return this.#number(at);
         return this.#word(at);
@@ -119,12 +119,21 @@ export class JsonScanner {
     return at + word.length;
   }
 
-  #list(at: number, depth: number): number {
+  /**
+   * Scans the elements of a list.
+   *
+   * @param found  called with the index, the start and the end of each
+   * @returns the end of the list
+   * @throws JsonFault when the list is invalid
+   */
+  elements(at: number, found: (index: number, begin: number, end: number) => void, depth = 0): number {
     if (depth > MAX_DEPTH) throw new JsonFault(`lists and objects are more than ${MAX_DEPTH} deep`, at);
     at = this.skipBlanks(at + 1);
     if (this.#is(at, CLOSE_LIST)) return at + 1;
-    for (;;) {
-      at = this.skipBlanks(this.value(at, depth + 1));
+    for (let index = 0; ; index++) {
+      const end = this.value(at, depth + 1);
+      found(index, at, end);
+      at = this.skipBlanks(end);
       if (this.#is(at, CLOSE_LIST)) return at + 1;
       if (!this.#is(at, COMMA)) throw new JsonFault('a comma is missing in a list', at);
       at = this.skipBlanks(at + 1);
