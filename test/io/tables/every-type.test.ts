@@ -94,6 +94,15 @@ for (let round = 0; round < ROUNDS; round++) {
       found.schema.fields.map(({ name, type, nullable }) => `${name}: ${type} ${nullable}`),
       table.schema.fields.map(({ name, type, nullable }) => `${name}: ${type} ${nullable}`),
     );
+    for (const to of ['e.parquet', 'e.arrow']) {
+      await sortTableFile(sorter, { in: path('c.parquet'), out: path(to), by: 'id', head: 0 }, nowhere);
+    }
+    await sortTableFile(sorter, { in: path('e.parquet'), out: path('f.arrow'), by: 'id' }, nowhere);
+    for (const name of ['e.arrow', 'f.arrow']) {
+      const empty = arrow.tableFromIPC(readFileSync(path(name)));
+      t.is(empty.numRows, 0);
+      t.deepEqual(`${empty.schema}`, `${found.schema}`, name);
+    }
     for (const [name, vector] of vectors) {
       t.deepEqual([...(found.getChild(name) ?? [])].map(formatted), [...vector].map(formatted), name);
     }

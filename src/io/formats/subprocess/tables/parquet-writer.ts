@@ -4,7 +4,7 @@ import type { RecordBatch, Schema } from 'apache-arrow';
 import { leavesOf, type TableField } from '../../tables/table-type.js';
 import { type ArrowPackage, loadPublicArrow } from '../arrow-file.js';
 import { fileSource } from '../byte-source.js';
-import { FD, type NextBatch, type WriteMessage } from '../protocol.js';
+import { type Batch, FD, type NextBatch, type WriteMessage } from '../protocol.js';
 import { recordBatch } from './arrow-table-writer.js';
 import { arrowField } from './arrow-types.js';
 import { loadParquet, type ParquetPackage, runDecoder } from './parquet-file.js';
@@ -13,6 +13,8 @@ import { annotateSchema, needsArrowSchema, storedField } from './parquet-schema.
 
 /** Maximum number of rows per row group, which is held in memory until it is written. */
 const GROUP_ROWS = 2 ** 17;
+
+const NO_ROWS: Batch = { rows: 0, buffers: [] };
 
 /**
  * Writes all rows in order.
@@ -39,8 +41,7 @@ export async function writeParquetTable(message: WriteMessage, next: NextBatch):
       }
       isBegun = true;
       rows += batch?.rows ?? 0;
-      const records = batch ? recordBatch(arrow, schema, message, batch) : emptyBatch(arrow, schema);
-      const bytes = streamOf(arrow, schema, records);
+      const bytes = streamOf(arrow, schema, recordBatch(arrow, schema, message, batch ?? NO_ROWS));
       for (const one of parquet.Table.fromIPCStream(bytes).recordBatches()) controller.enqueue(one);
     } catch (cause) {
       failure = { cause };
@@ -83,17 +84,6 @@ function streamOf(arrow: ArrowPackage, schema: Schema, batch: RecordBatch): Uint
   writer.write(batch);
   writer.finish();
   return writer.toUint8Array(true);
-}
-
-function emptyBatch(arrow: ArrowPackage, schema: Schema): RecordBatch {
-  const children = schema.fields.map(({ type }) => arrow.makeData({ type, length: 0 } as never));
-  const data = arrow.makeData({
-    type: new arrow.Struct(schema.fields),
-    length: 0,
-    nullCount: 0,
-    children,
-  } as never);
-  return new arrow.RecordBatch(schema, data as never);
 }
 
 /** Adds logical types and key-value metadata to the footer that parquet-wasm has written. */
