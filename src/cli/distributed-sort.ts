@@ -1,4 +1,5 @@
 /** `clsort sort --engine`: a sort over several machines. */
+import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
 import { deviceSpecs } from '../device/platform/select-device.js';
 import { BullmqJobRunner } from '../engines/bullmq-job-runner.js';
 import { sortChain } from '../engines/chain.js';
@@ -69,7 +70,7 @@ function requestOf(args: SortArguments): SortRequest {
   const records = readRecords(args);
   const scan = args.scan === 'auto' ? undefined : args.scan === '3' ? (3 as const) : (5 as const);
   const how = {
-    ...(algorithm !== 'auto' && { algorithm }),
+    ...(algorithm !== 'auto' && { algorithm: algorithm as AlgorithmOption }),
     ...(scan !== undefined && { scan }),
     ...(radixBits !== undefined && { radixBits }),
   };

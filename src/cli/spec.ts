@@ -10,7 +10,9 @@ export interface Described {
 }
 
 /** Options that a builder describes, as parsed. */
-export type ArgumentsOf<B> = B extends (...args: never) => Argv<infer T> ? Readonly<T> : never;
+export type ArgumentsOf<B> = B extends (...args: never) => Argv<infer T>
+  ? { readonly [Name in keyof T]: Readonly<T[Name]> }
+  : never;
 
 export interface OptionSpec {
   readonly name: string;

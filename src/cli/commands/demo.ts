@@ -55,7 +55,7 @@ export async function run(args: DemoArguments, console: Console): Promise<ExitCo
     throw invalidArgument('--count', `a number from 1 to ${MAX_KEYS}`, args.count);
   if (max < 1 || max > 2 ** 32) throw invalidArgument('--max', 'a number from 1 to 2^32', args.max);
   const seed = args.seed === undefined ? BigInt(Date.now()) : readSeed(args.seed);
-  const { algorithm } = args;
+  const algorithm = args.algorithm as AlgorithmOption;
   if (algorithm !== 'auto') algorithmNamed(algorithm);
   const { id, name } = readDevice(args.device, 'demo');
   const random = new Random(seed);

@@ -1,14 +1,7 @@
 import type { Argv } from 'yargs';
-import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
+import type { ArgumentsOf } from '../spec.js';
 import { word } from './kinds.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface DemoArguments extends RunArguments {
-  readonly count: string;
-  readonly max: string;
-  readonly seed: string | undefined;
-  readonly algorithm: AlgorithmOption;
-}
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withRun(yargs)
@@ -23,3 +16,5 @@ export const builder = (yargs: Argv) =>
       '$0 demo --count 1e6 --device gpu',
       'enough keys to benefit from a GPU; prints only the first ones',
     );
+
+export type DemoArguments = ArgumentsOf<typeof builder>;

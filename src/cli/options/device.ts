@@ -1,10 +1,6 @@
 /** The `--device` option, with the same meaning in all verbs. */
 import type { Argv } from 'yargs';
-
-export interface DeviceArguments {
-  /** As given; each element may hold several specs, separated by commas. */
-  readonly device: readonly string[] | undefined;
-}
+import type { ArgumentsOf } from '../spec.js';
 
 /**
  * Adds --device.
@@ -19,3 +15,6 @@ export const withDevice = <T>(yargs: Argv<T>, { unnamed = 'auto', words = false 
     ...(!words && { nargs: 1 }),
     describe: `auto, cpu, gpu, host, all, P:D or part of a name; comma-separated or repeated; default ${unnamed}`,
   });
+
+/** Each element of `device`, as given, may hold several specs, separated by commas. */
+export type DeviceArguments = ArgumentsOf<typeof withDevice<object>>;

@@ -2,11 +2,6 @@
 import type { Argv } from 'yargs';
 import { flag, text } from './kinds.js';
 
-export interface DistinctArguments {
-  readonly counts: string | undefined;
-  readonly unique: boolean;
-}
-
 /** Adds --counts. */
 export const withCounts = <T>(yargs: Argv<T>) =>
   yargs.option('counts', text('output file for the count of each distinct key, as u64'));

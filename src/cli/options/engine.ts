@@ -1,13 +1,9 @@
 /** Options of sorts and batches over several machines. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { flag, number, text, word } from './kinds.js';
 
 export const ENGINE_NAMES = ['local', 'bullmq', 'slurm', 'kubernetes'] as const;
-
-export interface RedisArguments {
-  readonly redis: string | undefined;
-  readonly queue: string;
-}
 
 /** Adds --redis and --queue. */
 export const withRedis = <T>(yargs: Argv<T>) =>
@@ -42,17 +38,6 @@ export const withEngine = <T>(yargs: Argv<T>, engines: readonly string[], fallba
     fallback,
   );
 
-/** Options for schedulers. */
-export interface SchedulerArguments {
-  readonly submit: boolean;
-  readonly print: boolean;
-  readonly command: string | undefined;
-  readonly sbatch: string | undefined;
-  readonly image: string | undefined;
-  readonly claim: string | undefined;
-  readonly resource: string | undefined;
-}
-
 /** Adds the options for schedulers. */
 export const withScheduler = <T>(yargs: Argv<T>) =>
   yargs
@@ -86,13 +71,6 @@ export function schedulerOption(args: SchedulerArguments): string | undefined {
   );
 }
 
-export interface ClusterArguments extends RedisArguments, SchedulerArguments {
-  readonly engine: string | undefined;
-  readonly 'workers-folder': string | undefined;
-  readonly partitions: number | undefined;
-  readonly shards: number | undefined;
-}
-
 /** Adds the options of a sort over several machines. */
 export const withCluster = <T>(yargs: Argv<T>) =>
   withScheduler(
@@ -100,3 +78,9 @@ export const withCluster = <T>(yargs: Argv<T>) =>
       .option('partitions', number('with --engine, approximate number of partitions; default by size'))
       .option('shards', number('with --engine, approximate number of shards of the input; default by size')),
   );
+
+export type RedisArguments = ArgumentsOf<typeof withRedis<object>>;
+
+export type SchedulerArguments = ArgumentsOf<typeof withScheduler<object>>;
+
+export type ClusterArguments = ArgumentsOf<typeof withCluster<object>>;

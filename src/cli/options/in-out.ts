@@ -1,14 +1,7 @@
 /** Input files and one output file. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { requiredWords, text } from './kinds.js';
-
-export interface OutArguments {
-  readonly out: string;
-}
-
-export interface InOutArguments extends OutArguments {
-  readonly in: readonly string[];
-}
 
 /** Adds --out. */
 export const withOut = <T>(yargs: Argv<T>) =>
@@ -21,3 +14,7 @@ export const withOut = <T>(yargs: Argv<T>) =>
  */
 export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys with one dtype') =>
   withOut(yargs.positional('in', requiredWords(`${what}, '-' for stdin`)));
+
+export type OutArguments = ArgumentsOf<typeof withOut<object>>;
+
+export type InOutArguments = ArgumentsOf<typeof withInOut<object>>;

@@ -1,23 +1,10 @@
 import type { Argv } from 'yargs';
-import { type OutArguments, withOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withFormat, withTo } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withOut } from './in-out.js';
+import { withFormat, withTo } from './key-files.js';
 import { required, text, word } from './kinds.js';
-import { type BudgetArguments, withBudget } from './memory.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface JoinArguments
-  extends OutArguments,
-    Omit<InputArguments, 'dtype' | 'column'>,
-    OutputArguments,
-    BudgetArguments,
-    RunArguments {
-  readonly left: string;
-  readonly right: string;
-  readonly on: string;
-  readonly kind: 'inner' | 'left' | 'anti';
-  readonly suffix: string;
-  readonly verify: boolean;
-}
+import { withBudget } from './memory.js';
+import { withRun } from './run.js';
 
 export const builder = (yargs: Argv) =>
   withOut(withRun(withBudget(withTo(withFormat(yargs)))))
@@ -54,3 +41,5 @@ export const builder = (yargs: Argv) =>
         'are both zeros. A missing value is equal to nothing. Both tables must fit in memory. OUT is replaced only on ' +
         'success.',
     );
+
+export type JoinArguments = ArgumentsOf<typeof builder>;

@@ -2,6 +2,7 @@
 import type { Argv } from 'yargs';
 import { KEY_FORMATS } from '../../io/formats/keys.js';
 import { DTYPES } from '../../keys/dtype.js';
+import type { ArgumentsOf } from '../spec.js';
 import { number, text, texts, word } from './kinds.js';
 
 const FORMATS = KEY_FORMATS.join(' ');
@@ -12,19 +13,6 @@ export const withDtype = <T>(yargs: Argv<T>) =>
     'dtype',
     word(`dtype of raw keys if the file name does not define it: ${DTYPES.join(' ')}; f64be is big-endian`),
   );
-
-/** Options about text, for input and output. */
-export interface TextArguments {
-  readonly header: boolean | undefined;
-  readonly 'no-header': boolean | undefined;
-  readonly delimiter: string | undefined;
-  readonly comment?: string | undefined;
-  readonly skip?: number | undefined;
-  readonly ragged?: 'error' | 'fill' | 'skip' | undefined;
-  readonly na?: readonly string[] | undefined;
-  readonly decimal?: string | undefined;
-  readonly thousands?: string | undefined;
-}
 
 /** Adds the text options: --header, --no-header, --delimiter and so on. */
 export const withText = <T>(yargs: Argv<T>) =>
@@ -49,12 +37,6 @@ export const withText = <T>(yargs: Argv<T>) =>
     .option('decimal', text('decimal separator in text; default .'))
     .option('thousands', text('thousands separator in text'));
 
-export interface InputArguments extends TextArguments {
-  readonly dtype?: string | undefined;
-  readonly format: string;
-  readonly column: string | undefined;
-}
-
 /** Adds --format and the text options. */
 export const withFormat = <T>(yargs: Argv<T>) =>
   withText(yargs).option('format', {
@@ -74,13 +56,17 @@ export const withAxis = <T>(yargs: Argv<T>) =>
     describe: 'axis along which a matrix is sorted: 0 for columns, 1 for rows, -1 for the last axis',
   });
 
-export interface OutputArguments {
-  readonly to: string | undefined;
-}
-
 /** Adds --to. */
 export const withTo = <T>(yargs: Argv<T>) =>
   yargs.option(
     'to',
     word(`output format if the file name does not define it: ${FORMATS}; default that of the input`),
   );
+
+export type TextArguments = ArgumentsOf<typeof withText<object>>;
+
+/** Not all verbs that read keys have --dtype. */
+export type InputArguments = ArgumentsOf<typeof withInput<object>> &
+  Partial<ArgumentsOf<typeof withDtype<object>>>;
+
+export type OutputArguments = ArgumentsOf<typeof withTo<object>>;

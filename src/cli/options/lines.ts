@@ -2,23 +2,6 @@
 import type { Argv } from 'yargs';
 import { number, texts } from './kinds.js';
 
-export interface LineArguments {
-  readonly 'numeric-sort': boolean;
-  readonly 'general-numeric-sort': boolean;
-  readonly 'version-sort': boolean;
-  readonly 'random-sort': boolean;
-  readonly 'ignore-case': boolean;
-  readonly 'dictionary-order': boolean;
-  readonly 'ignore-leading-blanks': boolean;
-  readonly 'line-key': readonly string[] | undefined;
-  readonly stable: boolean;
-  readonly 'zero-terminated': boolean;
-  readonly check: boolean;
-  readonly 'check-quiet': boolean;
-  readonly merge: boolean;
-  readonly parallel: number | undefined;
-}
-
 const SWITCHES = {
   'numeric-sort': ['n', 'by the number that they start with'],
   'general-numeric-sort': ['g', 'by the number that they start with, with exponents, infinities and NaN'],
@@ -35,11 +18,11 @@ const SWITCHES = {
 } as const;
 
 /** Adds the options of sort(1) that other options do not cover. */
-export function withLines<T>(yargs: Argv<T>): Argv<T> {
+export function withLines<T>(yargs: Argv<T>) {
   for (const [name, [alias, what]] of Object.entries(SWITCHES)) {
     yargs.option(name, { alias, type: 'boolean', default: false, describe: `lines: ${what}` });
   }
-  return yargs
+  return (yargs as Argv<T & Record<keyof typeof SWITCHES, boolean>>)
     .option('line-key', {
       ...texts('lines: sort by fields, as in 2,2n or 1.3,1.5; may be repeated, most significant first'),
       alias: 'k',

@@ -1,19 +1,7 @@
 /** Options of sorts that exceed memory. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { flag, text } from './kinds.js';
-
-export interface BudgetArguments {
-  readonly memory: string | undefined;
-}
-
-export interface SpillArguments extends BudgetArguments {
-  readonly tmp: string | undefined;
-}
-
-export interface MemoryArguments extends SpillArguments {
-  readonly resume: boolean;
-  readonly restart: boolean;
-}
 
 /** Adds --memory. */
 export const withBudget = <T>(yargs: Argv<T>) =>
@@ -28,3 +16,9 @@ export const withMemory = <T>(yargs: Argv<T>) =>
   withSpill(yargs)
     .option('resume', flag('resume an interrupted external sort'))
     .option('restart', flag('discard the progress of an interrupted external sort and start over'));
+
+export type BudgetArguments = ArgumentsOf<typeof withBudget<object>>;
+
+export type SpillArguments = ArgumentsOf<typeof withSpill<object>>;
+
+export type MemoryArguments = ArgumentsOf<typeof withMemory<object>>;

@@ -1,17 +1,8 @@
 /** Options that define key type and order. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { withDtype } from './key-files.js';
 import { flag, word } from './kinds.js';
-
-export interface WholeOrderArguments {
-  readonly dtype: string | undefined;
-  readonly descending: boolean;
-  readonly nan: string;
-}
-
-export interface OrderArguments extends WholeOrderArguments {
-  readonly bits: string | undefined;
-}
 
 /** Adds --dtype, --descending, --nan and --bits. */
 export const withOrder = <T>(yargs: Argv<T>) =>
@@ -22,3 +13,7 @@ export const withWholeOrder = <T>(yargs: Argv<T>) =>
   withDtype(yargs)
     .option('descending', flag('largest key first', 'r'))
     .option('nan', { ...word('position of NaNs'), default: 'last', choices: ['first', 'last'] });
+
+export type OrderArguments = ArgumentsOf<typeof withOrder<object>>;
+
+export type WholeOrderArguments = ArgumentsOf<typeof withWholeOrder<object>>;

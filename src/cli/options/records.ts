@@ -1,12 +1,7 @@
 /** Options of record files. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { number, texts } from './kinds.js';
-
-export interface RecordArguments {
-  readonly record: number | undefined;
-  /** Each element may hold several keys, separated by commas. */
-  readonly key: readonly string[] | undefined;
-}
 
 /** Adds --record and --key. */
 export const withRecords = <T>(yargs: Argv<T>) =>
@@ -18,3 +13,6 @@ export const withRecords = <T>(yargs: Argv<T>) =>
         'key of a record: OFFSET:LENGTH (bytes) or OFFSET:TYPE[be] (a number), with :desc for descending; may be repeated, most significant first',
       ),
     );
+
+/** Each element of `key` may hold several keys, separated by commas. */
+export type RecordArguments = ArgumentsOf<typeof withRecords<object>>;

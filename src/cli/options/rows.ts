@@ -1,20 +1,11 @@
 /** Options of verbs that select or reorder rows at random. */
 import type { Argv } from 'yargs';
-import { type InOutArguments, withInOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withDtype, withInput, withTo } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withInOut } from './in-out.js';
+import { withDtype, withInput, withTo } from './key-files.js';
 import { text } from './kinds.js';
-import { type SpillArguments, withSpill } from './memory.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface RowArguments
-  extends InOutArguments,
-    InputArguments,
-    OutputArguments,
-    SpillArguments,
-    RunArguments {
-  readonly seed: string | undefined;
-  readonly 'zero-terminated': boolean;
-}
+import { withSpill } from './memory.js';
+import { withRun } from './run.js';
 
 /** Adds the options of inputs, output and memory, --seed and --zero-terminated. */
 export const withRows = <T>(yargs: Argv<T>) =>
@@ -32,3 +23,5 @@ export const withRows = <T>(yargs: Argv<T>) =>
       default: false,
       describe: 'lines: lines end with a zero byte',
     });
+
+export type RowArguments = ArgumentsOf<typeof withRows<object>>;

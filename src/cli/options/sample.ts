@@ -1,11 +1,7 @@
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { text } from './kinds.js';
-import { type RowArguments, withRows } from './rows.js';
-
-export interface SampleArguments extends RowArguments {
-  readonly n: string | undefined;
-  readonly fraction: string | undefined;
-}
+import { withRows } from './rows.js';
 
 export const builder = (yargs: Argv) =>
   withRows(yargs)
@@ -24,3 +20,5 @@ export const builder = (yargs: Argv) =>
         'unless --column names one column; .txt and .lines files, text from stdin and --format lines are lines. OUT is ' +
         'replaced only on success.',
     );
+
+export type SampleArguments = ArgumentsOf<typeof builder>;

@@ -1,24 +1,12 @@
 /** Options of the verbs that combine the keys of two files as sets. */
 import type { Argv } from 'yargs';
-import { type OutArguments, withOut } from './in-out.js';
-import { type InputArguments, type OutputArguments, withInput, withTo } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withOut } from './in-out.js';
+import { withInput, withTo } from './key-files.js';
 import { required } from './kinds.js';
-import { type BudgetArguments, withBudget } from './memory.js';
-import { type WholeOrderArguments, withWholeOrder } from './order.js';
-import { type RunArguments, withRun } from './run.js';
-
-export interface SetArguments
-  extends OutArguments,
-    WholeOrderArguments,
-    InputArguments,
-    BudgetArguments,
-    OutputArguments,
-    RunArguments {
-  readonly dtype: string | undefined;
-  readonly a: string;
-  readonly b: string;
-  readonly verify: boolean;
-}
+import { withBudget } from './memory.js';
+import { withWholeOrder } from './order.js';
+import { withRun } from './run.js';
 
 /**
  * Returns the builder of a verb.
@@ -46,3 +34,5 @@ export const setBuilder =
           'are both zeros. Each result is the first of its equals in A, otherwise in B. Both files must fit in memory. ' +
           'OUT is replaced only on success.',
       );
+
+export type SetArguments = ArgumentsOf<ReturnType<typeof setBuilder>>;

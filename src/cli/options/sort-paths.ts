@@ -1,12 +1,7 @@
 /** Options that name the inputs and outputs of `sort`. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { text, words } from './kinds.js';
-
-export interface SortPaths {
-  readonly in: readonly string[];
-  readonly out: string | undefined;
-  readonly 'out-dir': string | undefined;
-}
 
 /** Adds the inputs, --out and --out-dir. */
 export const withPaths = <T>(yargs: Argv<T>) =>
@@ -20,3 +15,8 @@ export const withPaths = <T>(yargs: Argv<T>) =>
       'out-dir',
       text('sort each file alone into this folder, under the same name; the folder is created'),
     );
+
+export type SortPaths = ArgumentsOf<typeof withPaths<object>> & {
+  /** Empty without inputs. */
+  readonly in: readonly string[];
+};

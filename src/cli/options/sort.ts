@@ -1,41 +1,16 @@
 import type { Argv } from 'yargs';
-import type { AlgorithmOption } from '../../algorithms/algorithm-names.js';
-import { type DeviceArguments, withDevice } from './device.js';
-import { type DistinctArguments, withUnique } from './distinct.js';
-import { type ClusterArguments, withCluster } from './engine.js';
-import { type InputArguments, type OutputArguments, withAxis, withInput, withTo } from './key-files.js';
+import type { ArgumentsOf } from '../spec.js';
+import { withDevice } from './device.js';
+import { withUnique } from './distinct.js';
+import { withCluster } from './engine.js';
+import { withAxis, withInput, withTo } from './key-files.js';
 import { flag, text, word } from './kinds.js';
-import { type LineArguments, withLines } from './lines.js';
-import { type MemoryArguments, withMemory } from './memory.js';
-import { type OrderArguments, withOrder } from './order.js';
-import { type RecordArguments, withRecords } from './records.js';
+import { withLines } from './lines.js';
+import { withMemory } from './memory.js';
+import { withOrder } from './order.js';
+import { withRecords } from './records.js';
 import { type SortPaths, withPaths } from './sort-paths.js';
-import { type TableArguments, withTables } from './tables.js';
-
-export interface SortArguments
-  extends ClusterArguments,
-    DeviceArguments,
-    DistinctArguments,
-    OrderArguments,
-    InputArguments,
-    LineArguments,
-    MemoryArguments,
-    OutputArguments,
-    RecordArguments,
-    SortPaths,
-    TableArguments {
-  readonly dtype: string | undefined;
-  readonly axis: number;
-  readonly argsort: boolean;
-  readonly values: string | undefined;
-  readonly 'values-out': string | undefined;
-  readonly algorithm: AlgorithmOption;
-  readonly scan: string;
-  readonly 'radix-bits': number | undefined;
-  readonly verify: boolean;
-  readonly report: boolean;
-  readonly json: boolean;
-}
+import { withTables } from './tables.js';
 
 export const builder = (yargs: Argv) =>
   withDevice(
@@ -90,3 +65,5 @@ export const builder = (yargs: Argv) =>
       "The report is printed on a terminal or with --report, to stdout (with '-o -' to stderr). The results of --verify " +
         'and --json are always printed. OUT is replaced only on success.',
     );
+
+export type SortArguments = ArgumentsOf<typeof builder> & SortPaths;

@@ -1,15 +1,7 @@
 /** Options of tables. */
 import type { Argv } from 'yargs';
+import type { ArgumentsOf } from '../spec.js';
 import { number, text, texts } from './kinds.js';
-
-export interface TableArguments {
-  /** Each element may hold several columns, separated by commas. */
-  readonly by: readonly string[] | undefined;
-  readonly columns: string | undefined;
-  readonly head: number | undefined;
-  readonly 'unique-by': string | undefined;
-  readonly type: readonly string[] | undefined;
-}
 
 /** Adds --by, --columns, --head, --unique-by and --type. */
 export const withTables = <T>(yargs: Argv<T>) =>
@@ -29,3 +21,6 @@ export const withTables = <T>(yargs: Argv<T>) =>
         'types of text columns, such as price=f64,id=u64,day=date:%d/%m/%Y; detected from all values by default',
       ),
     );
+
+/** Each element of `by` may hold several columns, separated by commas. */
+export type TableArguments = ArgumentsOf<typeof withTables<object>>;
