@@ -3,7 +3,7 @@
 
 #include "policy.h"
 #include "thread_pool.h"
-#include "wait.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -30,37 +30,14 @@ uint64_t Checksum(Environment& environment, const char* data, size_t bytes, unsi
   return sum + uint64_t{rest} * static_cast<uint32_t>(2 * whole + 1);
 }
 
-class ChecksumJob final : public PromiseJob {
- public:
-  ChecksumJob(Environment& environment, const HostMemory& host, const HostMemory& sum, unsigned threads)
-      : PromiseJob("checksumAsync"),
-        environment_(environment),
-        host_(host.store),
-        data_(static_cast<char*>(host.data)),
-        bytes_(host.bytes),
-        sum_store_(sum.store),
-        sum_(sum.data),
-        threads_(threads) {}
-  void Run() override {
-    uint64_t sum = Checksum(environment_, data_, bytes_, threads_);
-    std::memcpy(sum_, &sum, sizeof sum);
-  }
-
- private:
-  Environment& environment_;
-  std::shared_ptr<v8::BackingStore> host_;
-  const char* data_;
-  size_t bytes_;
-  std::shared_ptr<v8::BackingStore> sum_store_;
-  void* sum_;
-  unsigned threads_;
-};
-
 CLSORT_EXPORT(checksumAsync, "checksumAsync") {
-  HostMemory host = call.LastingMemory(0, 0);
-  HostMemory sum = call.LastingMemory(1, sizeof(uint64_t));
+  HostSpan host(call.LastingMemory(0, 0)), to(call.LastingMemory(1, sizeof(uint64_t)));
   auto threads = static_cast<unsigned>(call.Unsigned(2, CL_INVALID_VALUE, kMaxPoolThreads));
-  if (call.ok()) StartPromise(call, std::make_unique<ChecksumJob>(call.environment(), host, sum, threads), nullptr);
+  if (!call.ok()) return;
+  StartWork(call, "checksumAsync", [&environment = call.environment(), host, to, threads] {
+    uint64_t sum = Checksum(environment, host.data, host.bytes, threads);
+    std::memcpy(to.data, &sum, sizeof sum);
+  });
 }
 
 }  // namespace

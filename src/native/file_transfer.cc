@@ -11,6 +11,7 @@
 
 #include "hash.h"
 #include "ring_transfer.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -210,28 +211,6 @@ class FileTransfer final : public RingTransfer {
   int error_ = 0;
 };
 
-/** Preallocates space of a file. */
-class AllocateJob final : public PromiseJob {
- public:
-  AllocateJob(File file, off_t position, off_t bytes, const HostMemory& result)
-      : PromiseJob("allocateFileAsync"),
-        file_(std::move(file)),
-        position_(position),
-        bytes_(bytes),
-        result_store_(result.store),
-        result_(static_cast<int64_t*>(result.data)) {}
-  void Run() override {
-    int64_t error = bytes_ > 0 ? file_.Allocate(position_, bytes_) : 0;
-    std::memcpy(result_, &error, sizeof error);
-  }
-
- private:
-  File file_;
-  const off_t position_, bytes_;
-  const std::shared_ptr<v8::BackingStore> result_store_;
-  int64_t* const result_;
-};
-
 #endif
 
 /** (fd, position, bytes, result) */
@@ -242,15 +221,17 @@ CLSORT_EXPORT(allocateFileAsync, "allocateFileAsync") {
   cl_int fd = call.Int(0);
   auto position = call.Unsigned(1, CL_INVALID_VALUE, INT64_MAX);
   size_t bytes = call.Size(2);
-  HostMemory result = call.LastingMemory(3, sizeof(int64_t));
+  HostSpan result(call.LastingMemory(3, sizeof(int64_t)));
   if (!call.ok()) return;
   if (bytes > INT64_MAX - position)
     return (void)call.FailArgument(1, CL_INVALID_VALUE, "a range within the maximum size of a file");
   File file(fd);
   if (!file.open()) return (void)call.FailArgument(0, CL_INVALID_VALUE, "the descriptor of an open file");
-  auto job =
-      std::make_unique<AllocateJob>(std::move(file), static_cast<off_t>(position), static_cast<off_t>(bytes), result);
-  StartPromise(call, std::move(job), nullptr);
+  StartWork(call, "allocateFileAsync",
+            [file = std::move(file), begin = static_cast<off_t>(position), size = static_cast<off_t>(bytes), result] {
+              int64_t error = size > 0 ? file.Allocate(begin, size) : 0;
+              std::memcpy(result.data, &error, sizeof error);
+            });
 #endif
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "wait.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -84,35 +84,15 @@ uint64_t Hash::End() const {
 
 namespace {
 
-class HashJob final : public PromiseJob {
- public:
-  HashJob(const HostMemory& host, const HostMemory& hash)
-      : PromiseJob("hashAsync"),
-        host_(host.store),
-        data_(static_cast<unsigned char*>(host.data)),
-        bytes_(host.bytes),
-        hash_store_(hash.store),
-        hash_(hash.data) {}
-  /** Works on a copy, so that changes of the memory by the program are harmless. */
-  void Run() override {
-    Hash hash;
-    std::memcpy(&hash, hash_, sizeof hash);
-    hash.Add(data_, bytes_);
-    std::memcpy(hash_, &hash, sizeof hash);
-  }
-
- private:
-  std::shared_ptr<v8::BackingStore> host_;
-  const unsigned char* data_;
-  size_t bytes_;
-  std::shared_ptr<v8::BackingStore> hash_store_;
-  void* hash_;
-};
-
 CLSORT_EXPORT(hashAsync, "hashAsync") {
-  HostMemory host = call.LastingMemory(0, 0);
-  HostMemory hash = call.LastingMemory(1, sizeof(Hash));
-  if (call.ok()) StartPromise(call, std::make_unique<HashJob>(host, hash), nullptr);
+  HostSpan host(call.LastingMemory(0, 0)), state(call.LastingMemory(1, sizeof(Hash)));
+  if (!call.ok()) return;
+  StartWork(call, "hashAsync", [host, state] {
+    Hash hash;  // a copy, so that changes of the memory by the program are harmless
+    std::memcpy(&hash, state.data, sizeof hash);
+    hash.Add(reinterpret_cast<const unsigned char*>(host.data), host.bytes);
+    std::memcpy(state.data, &hash, sizeof hash);
+  });
 }
 
 }  // namespace

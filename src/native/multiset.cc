@@ -5,7 +5,7 @@
 #include "host_keys.h"
 #include "policy.h"
 #include "thread_pool.h"
-#include "wait.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -76,57 +76,37 @@ void Product(const char* data, size_t keys, const Point* points, uint64_t* produ
   }
 }
 
-class MultisetJob final : public PromiseJob {
- public:
-  MultisetJob(Environment& environment, const HostMemory& host, size_t width, const uint64_t* points,
-              const HostMemory& products, unsigned threads)
-      : PromiseJob("multisetAsync"),
-        environment_(environment),
-        host_(host.store),
-        data_(static_cast<char*>(host.data)),
-        keys_(host.bytes / width),
-        width_(width),
-        products_store_(products.store),
-        products_(products.data),
-        threads_(threads) {
+/** The points that a program passes as pairs of r and s. */
+struct Points {
+  explicit Points(const uint64_t* given) {
     for (size_t p = 0; p < kPoints; p++) {
-      points_[p].r = points[2 * p];
-      for (uint64_t bits = 0; bits < 16; bits++) points_[p].high[bits] = Multiply(points[2 * p + 1], bits);
+      at[p].r = given[2 * p];
+      for (uint64_t bits = 0; bits < 16; bits++) at[p].high[bits] = Multiply(given[2 * p + 1], bits);
     }
   }
-
-  void Run() override {
-    std::vector<uint64_t> parts(CeilDivide(keys_, kMultisetKeys) * kPoints);
-    auto product = ByWidth(width_, [](auto key) { return Product<decltype(key)>; });
-    ParallelForRanges(environment_, threads_, keys_, kMultisetKeys, [&](size_t first, size_t keys) {
-      product(data_ + first * width_, keys, points_, &parts[first / kMultisetKeys * kPoints]);
-    });
-    uint64_t products[kPoints];
-    std::memcpy(products, products_, sizeof products);
-    for (size_t i = 0; i < parts.size(); i++) {
-      products[i % kPoints] = Multiply(Fold(products[i % kPoints]), parts[i]);
-    }
-    for (uint64_t& one : products) one = Fold(one) % kPrime;
-    std::memcpy(products_, products, sizeof products);
-  }
-
- private:
-  Environment& environment_;
-  std::shared_ptr<v8::BackingStore> host_;
-  const char* data_;
-  size_t keys_;
-  size_t width_;
-  std::shared_ptr<v8::BackingStore> products_store_;
-  void* products_;
-  unsigned threads_;
-  Point points_[kPoints];
+  Point at[kPoints];
 };
 
+/** Multiplies the products by the factors of all keys. */
+void MultiplyAll(Environment& environment, const HostSpan& host, size_t width, const Points& points, unsigned threads,
+                 uint64_t (&products)[kPoints]) {
+  const size_t n = host.bytes / width;
+  std::vector<uint64_t> parts(CeilDivide(n, kMultisetKeys) * kPoints);
+  auto product = ByWidth(width, [](auto key) { return Product<decltype(key)>; });
+  ParallelForRanges(environment, threads, n, kMultisetKeys, [&](size_t first, size_t keys) {
+    product(host.data + first * width, keys, points.at, &parts[first / kMultisetKeys * kPoints]);
+  });
+  for (size_t i = 0; i < parts.size(); i++) {
+    products[i % kPoints] = Multiply(Fold(products[i % kPoints]), parts[i]);
+  }
+  for (uint64_t& one : products) one = Fold(one) % kPrime;
+}
+
 CLSORT_EXPORT(multisetAsync, "multisetAsync") {
-  HostMemory host = call.LastingMemory(0, 0);
+  HostSpan host(call.LastingMemory(0, 0));
   size_t width = call.Size(1);
   HostMemory points = call.Memory(2, 2 * kPoints * sizeof(uint64_t));
-  HostMemory products = call.LastingMemory(3, kPoints * sizeof(uint64_t));
+  HostSpan to(call.LastingMemory(3, kPoints * sizeof(uint64_t)));
   auto threads = static_cast<unsigned>(call.Unsigned(4, CL_INVALID_VALUE, kMaxPoolThreads));
   if (!call.ok()) return;
   if (!CheckKeys(call, host.bytes, width)) return;
@@ -136,7 +116,13 @@ CLSORT_EXPORT(multisetAsync, "multisetAsync") {
     if (one >= kPrime)
       return (void)call.Fail(CL_INVALID_VALUE, "expected points below 2^61 - 1 but got " + std::to_string(one));
   }
-  StartPromise(call, std::make_unique<MultisetJob>(call.environment(), host, width, given, products, threads), nullptr);
+  StartWork(call, "multisetAsync",
+            [&environment = call.environment(), host, width, points = Points(given), to, threads] {
+              uint64_t products[kPoints];
+              std::memcpy(products, to.data, sizeof products);
+              MultiplyAll(environment, host, width, points, threads, products);
+              std::memcpy(to.data, products, sizeof products);
+            });
 }
 
 }  // namespace

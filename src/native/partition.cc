@@ -6,7 +6,7 @@
 #include "key_codec.h"
 #include "policy.h"
 #include "thread_pool.h"
-#include "wait.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -79,17 +79,6 @@ void WritePositions(uint64_t position, size_t elements, const uint16_t* partitio
     if (to[p]) std::memcpy(to[p] + size_t{next[p]++} * sizeof number, &number, sizeof number);
   }
 }
-
-/** Host memory and the store that keeps it alive. */
-struct HostSpan {
-  HostSpan() = default;
-  explicit HostSpan(const HostMemory& memory)
-      : store(memory.store), data(static_cast<char*>(memory.data)), bytes(memory.bytes) {}
-
-  std::shared_ptr<v8::BackingStore> store;
-  char* data = nullptr;
-  size_t bytes = 0;
-};
 
 /** Input and output of a partition. */
 struct PartitionArguments {
