@@ -2,7 +2,6 @@ import { byteRange, copyBytes, type HostColumn, newBytes } from '../../keys/arra
 import type { ReduceOp } from '../../primitives/possible.js';
 import type { ClsortError } from '../../util/errors.js';
 import { verifyOnHost } from '../backend/host-backend.js';
-import { combineExtremes } from '../host/host-primitives.js';
 import { runWhileAttached, spansOf } from '../model/array-assertions.js';
 import { byteLengthOf, type Column, column } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
@@ -15,6 +14,7 @@ import type { MemoryUsage } from '../transfer/column-memory.js';
 import type { DeviceWorker } from './device-worker.js';
 import { sortWorkKind, type WorkKind } from './measurements.js';
 import { carriedBytes, Partitioner } from './partition.js';
+import { combineResults, startsOf } from './parts.js';
 import { MAX_TOP_FRACTION, MIN_SHARED_BYTES, SHARD_SLACK } from './policy.js';
 import type { WorkDivision } from './rates.js';
 import { firstSuccessful, isRetryableElsewhere } from './retryable-elsewhere.js';
@@ -26,6 +26,17 @@ import { candidateWorkers, WorkDivider } from './work-divider.js';
 export interface TopKOutput {
   readonly keys: Column;
   readonly positions: Column;
+}
+
+/** The sort of shard number `s`, whose keys are those from `at` on in the order of all. */
+interface ShardSort {
+  readonly partitioner: Partitioner;
+  readonly writer: ShardWriter | undefined;
+  readonly worker: DeviceWorker;
+  readonly s: number;
+  readonly at: number;
+  readonly count: number;
+  readonly kind: WorkKind;
 }
 
 /** Several devices that share work on host arrays. */
@@ -105,10 +116,7 @@ export class DeviceGroup {
     const [first] = workers;
     if (!first || workers.length === 1) {
       const whole = { job, kind, count: keys.n, alone: true };
-      const attempts = candidateWorkers(this.workers, first).map(
-        (worker) => [worker, () => this.#sortOnWorker(worker, whole)] as const,
-      );
-      return [await firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning)];
+      return [await this.#onFirst(first, settings, (worker) => this.#sortOnWorker(worker, whole))];
     }
     const partitioner = new Partitioner(job, weights);
     const writers: (ShardWriter | undefined)[] = [];
@@ -148,23 +156,7 @@ export class DeviceGroup {
   /** Sorts a shard on its device. If that fails, another device takes the shard from the input again. */
   async #sortShard(
     job: HostJob,
-    {
-      partitioner,
-      writer,
-      worker,
-      s,
-      at,
-      count,
-      kind,
-    }: {
-      partitioner: Partitioner;
-      writer: ShardWriter | undefined;
-      worker: DeviceWorker;
-      s: number;
-      at: number;
-      count: number;
-      kind: WorkKind;
-    },
+    { partitioner, writer, worker, s, at, count, kind }: ShardSort,
   ): Promise<SortReport | undefined> {
     const { keys, sorted, moved, settings } = job;
     const carried = carriedBytes(job);
@@ -240,12 +232,7 @@ export class DeviceGroup {
       );
     };
     const kind: WorkKind = { name: `reduce ${dtype} ${op}`, probe: (worker, count) => one(worker, 0, count) };
-    return async () => {
-      const found = await this.#bySlices(kind, n, settings, one);
-      if (op !== 'sum') return found.reduce((a, b) => combineExtremes(op, a as bigint, b as bigint));
-      const sum = found.reduce<bigint>((a, b) => a + BigInt(b), 0n);
-      return info.kind === 'signed' ? BigInt.asIntN(64, sum) : BigInt.asUintN(64, sum);
-    };
+    return async () => combineResults(await this.#bySlices(kind, n, settings, one), op, dtype);
   }
 
   /**
@@ -257,7 +244,8 @@ export class DeviceGroup {
     const { n, info, dtype, place } = keys;
     const k = out.keys.n;
     if (!ArrayBuffer.isView(place) || !this.isWorthSharing(n * info.bytes, settings)) return undefined;
-    if (k > (n * MAX_TOP_FRACTION) / this.workers.length) return () => this.#topOfAll(keys, out, settings);
+    if (k > (n * MAX_TOP_FRACTION) / this.workers.length)
+      return () => this.#firstOf(keys, undefined, out, settings);
     const one = async (worker: DeviceWorker, start: number, count: number) => {
       const slice = column(dtype, count, byteRange(place, start * info.bytes, (start + count) * info.bytes));
       const few = Math.min(k, count);
@@ -291,11 +279,6 @@ export class DeviceGroup {
     };
   }
 
-  /** Sorts all keys and takes the first ones. */
-  #topOfAll(keys: Column, out: TopKOutput, settings: SortSettings): Promise<void> {
-    return this.#firstOf(keys, undefined, out, settings);
-  }
-
   /** Sorts keys with their positions, or with the given ones, and copies the first ones to `out`. */
   async #firstOf(
     keys: Column,
@@ -309,12 +292,7 @@ export class DeviceGroup {
     const job = { keys, settings, sorted, moved, ...(values && { values }) };
     const shared = this.sharedJob(job);
     if (shared) await this.#sort(shared);
-    else {
-      const attempts = candidateWorkers(this.workers).map(
-        (worker) => [worker, () => worker.sort(job)] as const,
-      );
-      await firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
-    }
+    else await this.#onFirst(undefined, settings, (worker) => worker.sort(job));
     const [bytes, k] = [keys.info.bytes, out.keys.n];
     copyBytes(byteRange(sorted, 0, k * bytes), out.keys.place as ArrayBufferView);
     const first = column('u32', k, moved);
@@ -331,24 +309,28 @@ export class DeviceGroup {
   ): Promise<T[]> {
     throwIfAborted(settings.signal);
     const { workers, weights } = await this.#divider.divide(kind, n, settings);
-    let [weight, start] = [0, 0];
+    const starts = startsOf(n, weights);
     const slices = workers.map((worker, i) => {
-      weight += weights[i] as number;
-      const end = i === workers.length - 1 ? n : Math.min(n, Math.round(weight * n));
-      const slice = { worker, start, count: end - start };
-      start = end;
-      return slice;
+      const start = starts[i] as number;
+      return { worker, start, count: (starts[i + 1] as number) - start };
     });
     return settleAll(
       slices
         .filter(({ count }) => count > 0)
-        .map(({ worker, start: from, count }) => {
-          const attempts = candidateWorkers(this.workers, worker).map(
-            (by) => [by, () => one(by, from, count)] as const,
-          );
-          return firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
-        }),
+        .map(({ worker, start, count }) => this.#onFirst(worker, settings, (by) => one(by, start, count))),
     );
+  }
+
+  /** Runs `work` on a device, by default the first one, or on another one if it fails there. */
+  #onFirst<T>(
+    first: DeviceWorker | undefined,
+    settings: SortSettings,
+    work: (worker: DeviceWorker) => Promise<T>,
+  ): Promise<T> {
+    const attempts = candidateWorkers(this.workers, first).map(
+      (worker) => [worker, () => work(worker)] as const,
+    );
+    return firstSuccessful(attempts, settings, settings.onWarning ?? this.#onWarning);
   }
 
   /** Returns the fraction of such keys for each device if all take part, by their measured sort times. */
