@@ -26,6 +26,7 @@ export interface SortRequest {
   readonly dtype: Dtype;
   readonly n: number;
   readonly bits: readonly [begin: number, end: number];
+  /** Bytes of the value of each key as the device sees it; 0 for none. */
   readonly valueBytes: number;
 }
 

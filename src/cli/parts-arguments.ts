@@ -1,15 +1,12 @@
 /** Options that default to the values in the manifest of a folder of parts. */
 import type { PartsManifest } from '../io/streams/parts.js';
 import { UsageError } from '../util/errors.js';
+import type { InputArguments } from './options/key-files.js';
 import type { OrderArguments } from './options/order.js';
 import type { RecordArguments } from './options/records.js';
 
-interface FileArguments {
-  readonly dtype?: string | undefined;
-  readonly format: string;
-  readonly header?: boolean | undefined;
-  readonly delimiter?: string | undefined;
-}
+type FileArguments = Pick<InputArguments, 'format'> &
+  Partial<Pick<InputArguments, 'dtype' | 'header' | 'delimiter'>>;
 
 /** Fills options about files from the manifest; given options take precedence. */
 export function readParts<A extends FileArguments>(manifest: PartsManifest | undefined, args: A): A {

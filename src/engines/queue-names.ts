@@ -1,7 +1,7 @@
 import { invalidArgument } from '../util/invalid-argument.js';
 import { isObject, parseJson } from '../util/json.js';
 import { VERSION } from '../util/package.js';
-import type { Task } from './job-runner.js';
+import type { JobStatus, Task } from './job-runner.js';
 
 /** Prefix of all keys. */
 export const PREFIX = 'clsort';
@@ -37,16 +37,9 @@ export interface WorkerEntry {
 }
 
 /** Status of a job, written by its coordinator. */
-export interface JobEntry {
-  readonly version: string;
-  readonly host: string;
-  readonly pid: number;
+export interface JobEntry extends JobStatus, Pick<WorkerEntry, 'version' | 'host' | 'pid' | 'at'> {
   readonly out: string;
-  readonly stage: string;
-  readonly done: number;
-  readonly tasks: number;
   readonly state: 'running' | 'done' | 'failed' | 'cancelled';
-  readonly at: number;
 }
 
 /** Parses an untrusted entry of a hash; returns undefined when it is invalid. */

@@ -1,17 +1,10 @@
 /** The description of a distributed sort in `job.json`: inputs by shared name, shards, and order. */
 import type { AlgorithmOption } from '../algorithms/algorithm-names.js';
+import type { InputIdentity } from '../io/external/input.js';
 import type { Dtype } from '../keys/dtype.js';
 
-/** An input file. */
-export interface JobInput {
-  /** Name relative to the shared folder. */
-  readonly name: string;
-  readonly bytes: number;
-  /** Time of last modification in nanoseconds. */
-  readonly modified: string;
-  /** Hash of sample bytes from the whole file. */
-  readonly checksum: string;
-}
+/** An input file, with its name relative to the shared folder. */
+export type JobInput = InputIdentity;
 
 /** A range of an input that one task reads. */
 export interface Shard {

@@ -1,17 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { type LostCase, rowsOfChildren } from './children.js';
+import { type ChildOptions, type LostCase, rowsOfChildren } from './children.js';
 import type { MatrixCase } from './matrix-case.js';
 import type { MatrixRow } from './row.js';
 import { type RowDevice, rowOf } from './run-case.js';
 
-export interface MatrixOptions {
-  /** Time limit of one case, in seconds. */
-  readonly caseTimeout: number;
-  /** Ends the run early. */
-  readonly signal?: AbortSignal;
-  /** Starts the process that runs the cases from number `from` on and prints ChildMessages. */
-  readonly launch: (from: number) => ChildProcess;
-}
+export type MatrixOptions = Omit<ChildOptions<MatrixCase, MatrixRow>, 'lost'>;
 
 /** Spawns this program with other arguments; the child ends when this process does. */
 export const launchSelf = (args: readonly string[]): ChildProcess =>

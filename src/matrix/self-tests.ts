@@ -5,6 +5,7 @@ import type { DeviceInfo } from '../device/platform/platform.js';
 import { selfTest } from '../sort/verification/self-test.js';
 import { distinct } from '../util/distinct.js';
 import { BuildError, ClsortError, DeviceLostError, TimeoutError, UnsupportedError } from '../util/errors.js';
+import type { MatrixRow } from './row.js';
 
 /** The shapes that most sorts need. */
 export const VARIANTS = {
@@ -24,16 +25,13 @@ export interface SelfTestCase {
   readonly variant: Variant;
 }
 
-export interface SelfTestRow extends SelfTestCase {
-  readonly platform: string;
-  readonly device: string;
-  readonly driver: string;
+export interface SelfTestRow
+  extends SelfTestCase,
+    Pick<MatrixRow, 'platform' | 'device' | 'driver' | 'seconds'> {
   /** `unsupported` by design; `failed` its self-test; `crash` of its process; `timeout`. */
   readonly outcome: 'passed' | 'failed' | 'unsupported' | 'crash' | 'timeout';
   /** Reason, for every outcome other than `passed`. */
   readonly reason?: string;
-  /** Wall-clock seconds, compilation included. */
-  readonly seconds: number;
 }
 
 export const hasFailed = ({ outcome }: Pick<SelfTestRow, 'outcome'>): boolean =>

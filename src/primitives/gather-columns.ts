@@ -2,8 +2,7 @@ import type { Device } from '../device/device.js';
 import { roundUpToGroups } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, u32, u64, vector } from '../device/queue/queue.js';
-import type { StatusSlot } from '../device/status-words.js';
-import { accessBytesOf } from './gather.js';
+import { accessBytesOf, type GatherWork } from './gather.js';
 import { buildForGroups } from './group.js';
 
 /** Columns per launch: the number of column parameters of the kernel. */
@@ -19,14 +18,8 @@ export interface GatherColumn {
 }
 
 /** A gather of rows. */
-export interface GatherColumnsWork {
+export interface GatherColumnsWork extends Omit<GatherWork, 'input' | 'output'> {
   readonly columns: readonly GatherColumn[];
-  /** n indices, u32 or u64. */
-  readonly indices: Buffer;
-  readonly n: number;
-  readonly length: number;
-  /** Receives by how much the largest index exceeds `length` - 1, if one is out of range. */
-  readonly slot: StatusSlot;
 }
 
 /**

@@ -1,15 +1,10 @@
 /** Decides whether the claims of the lectures about each step hold on a device. */
 import type { LadderRow } from './ladder-row.js';
 import { LECTURE_CLAIMS } from './messages.js';
-import type { LadderName } from './task.js';
 
 /** A claim with its verdict for one device and size. */
-export interface Claim {
-  readonly primitive: LadderName;
-  readonly task: string;
+export interface Claim extends Pick<LadderRow, 'primitive' | 'task' | 'device' | 'n'> {
   readonly claim: string;
-  readonly device: string;
-  readonly n: number;
   /** Null when one of the steps was not measured. */
   readonly holds: boolean | null;
   /** The measured times, and the explanation of the model. */

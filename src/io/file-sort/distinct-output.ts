@@ -12,16 +12,11 @@ import {
   firstKeys,
   firstRecords,
 } from './distinct.js';
+import type { DistinctOptions } from './file-job.js';
 
 /** How equal records are written. */
-export interface DistinctRequest {
+export interface DistinctRequest extends DistinctOptions {
   readonly order: RecordOrdering | KeyOrdering;
-  /** Write only the first of equal records; default false: all records are written and nothing is counted. */
-  readonly unique?: boolean | undefined;
-  /** Write only records that occur more than once; default false. */
-  readonly duplicatesOnly?: boolean | undefined;
-  /** Path of the file that receives the counts as u64. */
-  readonly counts?: string | undefined;
   /** Source of format and byte order for the counts when their file name implies none. */
   readonly model: Pick<KeyReader, 'format' | 'bigEndian'>;
   readonly text: Pick<WriteOptions, 'header' | 'delimiter'>;

@@ -14,16 +14,9 @@ import { isBad, type MatrixRow, OUTCOMES, type Outcome, worstOf } from '../row.j
 export const REPORT_SCHEMA = 'clsort.matrix-report/1';
 
 /** A case that failed. */
-export interface BadCase {
-  readonly n: number;
-  readonly order: Order;
-  readonly keys: Keys;
-  /** Seed of the keys. */
-  readonly seed: number;
-  readonly outcome: Outcome;
+export interface BadCase
+  extends Pick<MatrixRow, 'n' | 'order' | 'keys' | 'seed' | 'outcome' | 'plan' | 'seconds'> {
   readonly reason: string;
-  readonly plan?: string;
-  readonly seconds: number;
 }
 
 /** The sizes, orders and distributions of a cell's cases. */

@@ -1,17 +1,12 @@
 /** Plans: how to sort a request. */
-import type { AlgorithmShape, Facts } from '../../algorithms/algorithm.js';
+import type { AlgorithmShape, Facts, SortRequest } from '../../algorithms/algorithm.js';
 import type { Tuning } from '../../algorithms/parameters.js';
 import type { Basis } from '../../algorithms/tuning.js';
 import type { Dtype } from '../../keys/dtype.js';
 import { oncePer } from '../../util/memo.js';
 
 /** The properties of a sort that a plan depends on. */
-export interface PlanRequest {
-  readonly n: number;
-  readonly dtype: Dtype;
-  readonly bits: readonly [begin: number, end: number];
-  /** Bytes of the value of each key as the device sees it; 0 for none. */
-  readonly valueBytes: number;
+export interface PlanRequest extends SortRequest {
   readonly algorithm: string;
   /** Number of segments that are sorted separately; omitted for one array. */
   readonly segments?: number;

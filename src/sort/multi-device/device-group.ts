@@ -7,6 +7,7 @@ import { byteLengthOf, type Column, column } from '../model/column.js';
 import { type HostJob, isHostJob, type SortJob, valueBytesOf } from '../model/job.js';
 import { type SortSettings, throwIfAborted } from '../model/options.js';
 import { type SortReport, sharedReport } from '../model/report.js';
+import type { TopColumns } from '../operations/operation.js';
 import { widenOnHost } from '../operations/positions.js';
 import { enqueueReduce } from '../operations/reduce/reduce.js';
 import { enqueueTopK } from '../operations/top-k/top-k.js';
@@ -21,12 +22,6 @@ import { firstSuccessful, isRetryableElsewhere } from './retryable-elsewhere.js'
 import { settleAll } from './settle-all.js';
 import { HostShardWriter, type Shard, type ShardWriter, shardWriterFor } from './shard-writer.js';
 import { candidateWorkers, WorkDivider } from './work-divider.js';
-
-/** Outputs of topK. */
-export interface TopKOutput {
-  readonly keys: Column;
-  readonly positions: Column;
-}
 
 /** The sort of shard number `s`, whose keys are those from `at` on in the order of all. */
 interface ShardSort {
@@ -240,7 +235,7 @@ export class DeviceGroup {
    *
    * @returns undefined if one device should do it
    */
-  topK(keys: Column, out: TopKOutput, settings: SortSettings): (() => Promise<void>) | undefined {
+  topK(keys: Column, out: TopColumns, settings: SortSettings): (() => Promise<void>) | undefined {
     const { n, info, dtype, place } = keys;
     const k = out.keys.n;
     if (!ArrayBuffer.isView(place) || !this.isWorthSharing(n * info.bytes, settings)) return undefined;
@@ -283,7 +278,7 @@ export class DeviceGroup {
   async #firstOf(
     keys: Column,
     positions: Uint32Array | undefined,
-    out: TopKOutput,
+    out: TopColumns,
     settings: SortSettings,
   ): Promise<void> {
     const sorted = newBytes(keys.n * keys.info.bytes);

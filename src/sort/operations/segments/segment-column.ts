@@ -3,20 +3,14 @@ import { InputError } from '../../../util/errors.js';
 import { invalidArgument } from '../../../util/invalid-argument.js';
 import { ascendingOffsets, assertOffsets } from '../../host/host-segments.js';
 import { type Column, column } from '../../model/column.js';
+import type { JobSegments } from '../../model/job.js';
 import { LONG_SEGMENT_LIMITS } from '../policy.js';
 
 /** Start of each segment, then the end of the last one; or the number of keys of every segment. */
 export type Offsets = Uint32Array | readonly number[] | number;
 
 /** Segment offsets as a column, and known facts about the segment lengths. */
-export interface SegmentColumn {
-  /** u32 */
-  readonly offsets: Column;
-  /** Upper bound of the segment lengths; missing if unknown. */
-  readonly longest?: number;
-  /** Whether all segments have the same length. */
-  readonly isRows?: boolean;
-}
+export type SegmentColumn = Pick<JobSegments, 'offsets' | 'longest' | 'isRows'>;
 
 /** Maximum number of offsets that are checked here; the sort checks longer lists. */
 const MAX_CHECKED_OFFSETS = 2 ** 16;
