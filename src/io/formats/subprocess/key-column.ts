@@ -204,14 +204,14 @@ function nullKeys(name: string, nulls: number, first: number): FormatError {
 export async function createKeyColumn(
   kind: SubprocessKind,
   output: Output,
-  { dtype, n, shape, column = COLUMN }: KeyFacts,
+  { dtype, n, column = COLUMN }: KeyFacts,
   options: WriteOptions,
 ): Promise<KeyWriter> {
   const { delimiter = kind.delimiter ?? ',' } = options;
   if (kind.format === 'csv' && !compressionOf(output.name)) {
+    // For few keys, loading the addon takes longer.
     if (n === undefined || n > MAX_FIRST_ROWS) await loadTableFunctions();
-    if (isNumberCsv({ dtype, n, shape, column }, delimiter))
-      return numberCsvWriter(output, { dtype, column }, options);
+    if (isNumberCsv({ dtype, column }, delimiter)) return numberCsvWriter(output, { dtype, column }, options);
   }
   const fields = [{ name: column, type: { is: dtype }, isRequired: true }] as const;
   const table = await createTable(kind, output, { layout: 'columns', fields }, options);

@@ -1,4 +1,4 @@
-/** Writes numbers as CSV in this process: the addon, or JavaScript if they are few. A subprocess takes longer; its text is the same. */
+/** Writes numbers as CSV in this process, by the addon if it is loaded. The text is the same as that of a subprocess. */
 import { elementsOf, keyWords } from '../../../keys/array.js';
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { nonFiniteText } from '../../../keys/value.js';
@@ -6,7 +6,6 @@ import { tableFunctions } from '../../../sort/host/native-tables.js';
 import type { Output } from '../../streams/output.js';
 import type { KeyFacts, KeyWriter, WriteOptions } from '../key-file.js';
 import { BATCH_ROWS } from '../subprocess/protocol.js';
-import { MAX_FIRST_ROWS } from '../tables/policy.js';
 
 /** Names and delimiters for which no field needs quotes. */
 const PLAIN_NAME = /^[A-Za-z_]\w*$/;
@@ -20,13 +19,9 @@ const OTHERS: readonly Dtype[] = ['f16', 'bf16', 'f32'];
 
 /** Returns whether this process writes the keys. */
 export const isNumberCsv = (
-  { dtype, n, column }: KeyFacts & { readonly column: string },
+  { dtype, column }: Pick<KeyFacts, 'dtype'> & { readonly column: string },
   delimiter: string,
-): boolean =>
-  (tableFunctions() || (n !== undefined && n <= MAX_FIRST_ROWS)) &&
-  !OTHERS.includes(dtype) &&
-  PLAIN_NAME.test(column) &&
-  PLAIN_DELIMITERS.includes(delimiter);
+): boolean => !OTHERS.includes(dtype) && PLAIN_NAME.test(column) && PLAIN_DELIMITERS.includes(delimiter);
 
 /** Returns the writer of a column of numbers. */
 export function numberCsvWriter(
