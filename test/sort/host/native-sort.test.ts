@@ -1,12 +1,13 @@
 /** The host engine of the addon gives the bits that the reference engine gives. */
 import test from 'ava';
 import { bytesOf, emptyLike, type HostColumn, keyColumn } from '../../../src/keys/array.js';
-import { DTYPES, type Dtype, type KeyArray } from '../../../src/keys/dtype.js';
+import { DTYPES, type Dtype, dtypeInfo, type KeyArray } from '../../../src/keys/dtype.js';
 import { Sorter } from '../../../src/sort/api/sorter.js';
 import { segmentSteps } from '../../../src/sort/host/host-segments.js';
 import { type HostOrder, type HostResult, hostSort } from '../../../src/sort/host/host-sort.js';
 import { nativeSort } from '../../../src/sort/host/native-sort.js';
 import { runSync } from '../../../src/sort/host/steps.js';
+import { column, wordsOf } from '../../../src/sort/model/column.js';
 import { AbortedError } from '../../../src/util/errors.js';
 import { bitWindows, DISTRIBUTIONS, keysOf, SEED } from '../../distributions.js';
 import { sameMultiset } from '../../reference.js';
@@ -253,6 +254,44 @@ test('few values with rare others', async (t) => {
   keys[1] = 17; // a sample takes keys at multiples of 256
   t.true(await agree(keys, 'u32', {}, 'keys'));
 });
+
+for (const dtype of ['u8', 'f16', 'i32', 'f64', 'u64'] as const) {
+  test(`${dtype}: keys of few codes, and others that a sample misses`, async (t) => {
+    const { bytes, width } = dtypeInfo(dtype);
+    const n = Math.max(2 ** 17, 2 ** 19 / bytes) + 1; // more than a piece; a sample takes keys at multiples of 256
+    const [half, last] = [2n ** BigInt(width - 1), width === 8 ? 49n : 499n];
+    const wordOf = (bits: bigint) => {
+      const word = BigInt.asUintN(width, bits);
+      return width === 64 ? word : Number(word);
+    };
+    const keys = keysOf(dtype, 'constant', n);
+    const words = wordsOf(column(dtype, n, keys));
+    // Codes at both ends of all codes and of their halves, such as zeros and NaNs, and some between.
+    for (const [i, base] of [0n, half / 2n + 9n, half - 1n - last, half, 2n * half - 1n - last].entries()) {
+      const few = Array.from({ length: Number(last) + 1 }, (_, at) => wordOf(base + BigInt(at)));
+      const near = [base - 1n, base + last + 1n].map(wordOf);
+      const far = [0n, half - 1n, half, 2n * half - 1n, (5n * half) / 4n, 3n].map(wordOf);
+      for (const [j, [others, isOther]] of [
+        [near, (at: number) => at % 50_000 === 7],
+        [far, (at: number) => at % 50_000 < 8],
+        [[...near, ...far], (at: number) => at % 3 === 0],
+        [far, () => true],
+      ].entries() as IterableIterator<[number, [typeof far, (at: number) => boolean]]>) {
+        for (let at = 0; at < n; at++) {
+          const random = Math.imul(at, 0x9e3779b1) >>> 8;
+          const from = at % 256 > 0 && isOther(at) ? others : few;
+          words[at] = from[random % from.length] as never;
+        }
+        const order = ORDERS[(i + j) % 2] as HostOrder;
+        for (const bits of [undefined, [2, width - 1]] as const) {
+          for (const wanted of ['keys', 'positions', 8] as const) {
+            t.true(await agree(keys, dtype, { ...order, bits }, wanted), `${base} ${j} ${bits} ${wanted}`);
+          }
+        }
+      }
+    }
+  });
+}
 
 test('keys that differ in a sample only', async (t) => {
   const n = 4096; // a sample takes every 64th key
