@@ -46,6 +46,27 @@ export const HOST = [
     'rest',
     keys,
   ),
+  inFile(
+    'range_partition.h',
+    'keys below the sample are taken for its least code',
+    '(digit.first == 0 || starts[1] == starts[0]) && ',
+    '',
+    tests(NATIVE_SORT, 'u64: keys of few codes*'),
+  ),
+  inFile(
+    'range_partition.h',
+    'runs lack the bits beside the digit',
+    'digit.shift | same);',
+    'digit.shift);',
+    tests(NATIVE_SORT, 'two groups of few codes*'),
+  ),
+  inFile(
+    'partition_digit.h',
+    'the last bin holds the greatest code of the sample and those above',
+    'lowest, size_t{2} << HighestBit(span + 2));',
+    'lowest, span + 2);',
+    tests(NATIVE_SORT, 'u64: keys of few codes*'),
+  ),
   inRadixSort(
     'positions count from the start of the array',
     'elements_.arguments.from_segment ? first : 0, Elements::kInput',

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -26,7 +27,7 @@ struct Copies {
 
 /** Writes copies of keys one after another; `stops` if it may end early, which leaves the result incomplete. */
 template <typename Key>
-void WriteCopies(const Copies<Key>* all, size_t size, char* sorted, bool stops, Threads& threads) {
+bool WriteCopies(const Copies<Key>* all, size_t size, char* sorted, bool stops, Threads& threads) {
   const size_t n = all[size - 1].end;
   threads.For(CeilDivide(n, kCountedKeys), [&](size_t s) {
     if (stops && threads.stopped()) return;
@@ -43,6 +44,7 @@ void WriteCopies(const Copies<Key>* all, size_t size, char* sorted, bool stops, 
       }
     }
   });
+  return true;
 }
 
 /**
@@ -88,8 +90,7 @@ bool CountingSort(const char* keys, size_t n, const Codec<Key>& codec, char* sor
     const Key key = codec.KeyOf(static_cast<Key>(code));
     if (counts[key]) all[size++] = {key, end += counts[key]};
   }
-  WriteCopies(all.get(), size, sorted, sorted != keys, threads);
-  return true;
+  return WriteCopies(all.get(), size, sorted, sorted != keys, threads);
 }
 
 /**
@@ -103,30 +104,22 @@ bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Ke
                    char* sorted, Threads& threads) {
   constexpr size_t kMaxValues = 64, kSlots = 4096, kTries = 64;
   constexpr unsigned kSlotBits = 12;
-  std::vector<Key> codes;
-  for (size_t i = 0; i < sample_size; i++) {
-    if (i > 0 && sample[i] == sample[i - 1]) continue;
-    if (codes.size() == kMaxValues) return false;
-    codes.push_back(sample[i]);
-  }
+  std::vector<Key> codes, table;
+  std::unique_copy(sample, sample + sample_size, std::back_inserter(codes));
+  if (codes.size() > kMaxValues) return false;
   // A hash without collisions. Free slots hold a code that has another slot.
-  std::vector<Key> table(kSlots, codes[0]);
   uint64_t factor = 0x9e3779b97f4a7c15;
   const auto slot_of = [&factor](Key code) { return static_cast<size_t>((code * factor) >> (64 - kSlotBits)); };
-  std::vector<bool> used;
   const auto collides = [&] {
-    used.assign(kSlots, false);
-    for (Key code : codes) {
-      if (used[slot_of(code)]) return true;
-      used[slot_of(code)] = true;
-    }
-    return false;
+    table.assign(kSlots, codes[0]);
+    return std::any_of(codes.begin() + 1, codes.end(), [&](Key code) {
+      return slot_of(code) == slot_of(codes[0]) || std::exchange(table[slot_of(code)], code) != codes[0];
+    });
   };
   for (size_t tries = 0; collides(); tries++) {
     if (tries == kTries) return false;
     factor = factor * 0xd1342543de82ef95 + 2;  // a generator of odd numbers
   }
-  for (Key code : codes) table[slot_of(code)] = code;
   std::vector<std::atomic<size_t>> counts(kSlots);
   std::atomic<bool> other{false};
   threads.For(CeilDivide(n, kCountedKeys), [&](size_t s) {
@@ -152,8 +145,7 @@ bool SortFewValues(const char* keys, size_t n, const Codec<Key>& codec, const Ke
   std::vector<Copies<Key>> all;
   size_t end = 0;
   for (Key code : codes) all.push_back({codec.KeyOf(code), end += counts[slot_of(code)]});
-  WriteCopies(all.data(), all.size(), sorted, sorted != keys, threads);
-  return true;
+  return WriteCopies(all.data(), all.size(), sorted, sorted != keys, threads);
 }
 
 }  // namespace clsort::host

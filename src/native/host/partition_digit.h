@@ -69,6 +69,10 @@ Digit<Key> BestDigit(const Key* sample, size_t size, Key mask, size_t n, size_t 
   const size_t trims[] = {0, size / 128, size / 16, size / 4};
   unsigned bits = std::clamp(HighestBit(n / kKeysPerBin | 1), kMinPartitionBits, kMaxPartitionBits);
   const unsigned lowest = LowestBit(mask);
+  const uint64_t span = (uint64_t{sample[size - 1]} >> lowest) - (uint64_t{sample[0]} >> lowest);
+  // A bin for each code leaves nothing to sort. Spare bins on both sides keep outliers apart from the sample.
+  if (span < kMaxPartitionBins - 2)
+    return Digit<Key>::Over(sample[0], sample[size - 1], lowest, size_t{2} << HighestBit(span + 2));
   const size_t fits = most * size / n;
   Digit<Key> best{};
   size_t least = SIZE_MAX;

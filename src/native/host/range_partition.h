@@ -36,11 +36,7 @@ class RangeLists {
   /** Adds a range to those that are left to sort. */
   void Add(const Range& range) {
     std::lock_guard<std::mutex> lock(guard_);
-    if (range.n > max_piece) {
-      large.push_back(range);
-    } else {
-      pieces.push_back(range);
-    }
+    (range.n > max_piece ? large : pieces).push_back(range);
   }
 
   /** Adds a range that is in order, in pieces. */
@@ -79,49 +75,46 @@ class RangePartition {
     const auto [rises, falls] = OrderOf(range, slice, slices, threads);
     if (threads.stopped() || rises) return lists_.AddSorted(range);
     if (falls) return Reverse(threads);
-    const size_t sample_size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
-    const Key* sample = Sample(range, sample_size, own);
-    const bool is_whole = range.place == Elements::kInput && range.n == elements_.arguments.n;
-    if constexpr (!Elements::kHasPayload) {
-      if (is_whole && elements_.whole_codes() &&
-          SortFewValues(elements_.arguments.keys, range.n, elements_.codec, sample, sample_size,
-                        elements_.arguments.sorted, threads)) {
-        return true;
-      }
+    const size_t size = std::clamp(range.n / kKeysPerSample, kMinSample, kMaxSample);
+    const Key* sample = Sample(range, size, own);
+    const bool is_alone = !Elements::kHasPayload && elements_.whole_codes();
+    if (is_alone && range.place == Elements::kInput && range.n == elements_.arguments.n &&
+        SortFewValues(elements_.arguments.keys, range.n, elements_.codec, sample, size, elements_.arguments.sorted,
+                      threads)) {
+      return true;
     }
-    const auto digit = BestDigit(sample, sample_size, range.mask, range.n, lists_.max_piece);
-    const size_t bins = digit.bins;
-    std::unique_ptr<uint32_t[]> counts(new (std::nothrow) uint32_t[slices * bins]());
-    std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * bins]);
-    if (!counts || !starts) return false;
-    const Key varying = Count(range, slice, slices, digit, counts.get(), threads);
+    const auto digit = BestDigit(sample, size, range.mask, range.n, lists_.max_piece);
+    // Counts of the bins of each slice, until their sums replace them, with the end of the last bin.
+    const size_t bins = digit.bins, row = bins + 1;
+    std::unique_ptr<size_t[]> starts(new (std::nothrow) size_t[slices * row]());
+    if (!starts) return false;
+    const Key varying = Count(range, slice, slices, digit, starts.get(), threads);
     if (threads.stopped()) return lists_.AddSorted(range);
+    size_t place = range.first;
+    for (size_t bin = 0; bin < row; bin++) {
+      for (size_t s = 0; s < slices; s++) place += std::exchange(starts[s * row + bin], place);
+    }
+    const bool spans = (digit.first == 0 || starts[1] == starts[0]) && starts[bins] == starts[bins - 1];
+    const bool is_exact = spans || digit.Separates(range.mask);
+    const auto rest = static_cast<Key>(varying & ((Key{1} << digit.shift) - 1));
+    if (is_alone && is_exact && !rest) return WriteRuns(range, digit, starts.get(), threads);
     const auto to = range.place == Elements::kOutput || (range.place == Elements::kInput && elements_.in_place())
                         ? Elements::kScratch
                         : Elements::kOutput;
-    const auto rest = static_cast<Key>(varying & ((Key{1} << digit.shift) - 1));
-    const bool is_exact = digit.Separates(range.mask);
     // Payloads are in order then, and nothing reads the codes.
     const bool needs_codes = elements_.arguments.sorted || rest || !is_exact;
     if (!elements_.Reserve(to, needs_codes)) return false;
-    size_t place = range.first;
-    for (size_t bin = 0; bin < bins; bin++) {
-      for (size_t s = 0; s < slices; s++) {
-        starts[s * bins + bin] = place;
-        place += counts[s * bins + bin];
-      }
-    }
     ForEachWithWorkspace(threads, own, slices, [&](size_t s, Workspace& workspace) {
       if (threads.stopped()) return;
       const size_t first = range.first + s * slice;
-      Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * bins], elements_.at(to),
+      Scatter(range, first, std::min(slice, range.end() - first), digit, &starts[s * row], elements_.at(to),
               needs_codes, workspace);
     });
     if (threads.stopped()) return lists_.AddSorted(range);  // its memory has not changed
     for (size_t bin = 0; bin < bins; bin++) {
-      const size_t first = starts[bin], end = bin + 1 < bins ? starts[bin + 1] : range.end();
+      const size_t first = starts[bin], n = starts[bin + 1] - first;
       const bool is_open = !is_exact && (bin == 0 || bin == bins - 1);
-      if (end > first) lists_.Add({first, end - first, range.origin, to, is_open ? varying : rest});
+      if (n > 0) lists_.Add({first, n, range.origin, to, is_open ? varying : rest});
     }
     return true;
   }
@@ -155,28 +148,40 @@ class RangePartition {
   }
 
   /** Counts the digits of each slice. @return the bits in which the codes differ */
-  Key Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, uint32_t* counts, Threads& threads) {
+  Key Count(const Range& range, size_t slice, size_t slices, Digit<Key> digit, size_t* counts, Threads& threads) {
     std::atomic<Key> varying{0};
     Key reference;
     elements_.ReadCodes(range.place, range.first, 1, &reference);
-    const auto count = [&](size_t s, const auto& bin_of) {
-      uint32_t* own = counts + s * digit.bins;
-      Key block[kBlock], differs = 0;
-      size_t at = range.first + s * slice;
-      const size_t end = std::min(at + slice, range.end());
-      for (; at < end; at += kBlock) {
-        const size_t n = std::min(kBlock, end - at);
-        const Key* codes = elements_.CodesAt(range.place, at, n, block);
-        for (size_t i = 0; i < n; i++) differs |= codes[i] ^ reference;
-        for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
-      }
-      varying |= differs;
-    };
     threads.For(slices, [&](size_t s) {
       if (threads.stopped()) return;
-      WithBins(digit, range.mask, [&](const auto& bin_of) { count(s, bin_of); });
+      WithBins(digit, range.mask, [&](const auto& bin_of) {
+        size_t* own = counts + s * (digit.bins + 1);
+        Key block[kBlock], differs = 0;
+        const size_t first = range.first + s * slice, end = std::min(first + slice, range.end());
+        for (size_t at = first; at < end; at += kBlock) {
+          const size_t n = std::min(kBlock, end - at);
+          const Key* codes = elements_.CodesAt(range.place, at, n, block);
+          for (size_t i = 0; i < n; i++) differs |= codes[i] ^ reference;
+          for (size_t i = 0; i < n; i++) own[bin_of(codes[i])]++;
+        }
+        varying |= differs;
+      });
     });
     return static_cast<Key>(varying & range.mask);
+  }
+
+  /** Writes the keys of a range whose codes are equal in each bin. */
+  bool WriteRuns(const Range& range, const Digit<Key>& digit, const size_t* starts, Threads& threads) const {
+    Key code;
+    elements_.ReadCodes(range.place, range.first, 1, &code);
+    const auto same = static_cast<Key>(code ^ ((code & range.mask) >> digit.shift << digit.shift));
+    std::vector<Copies<Key>> runs;
+    for (size_t bin = 0; bin < digit.bins; bin++) {
+      code = static_cast<Key>((digit.first + bin) << digit.shift | same);
+      if (starts[bin + 1] > starts[bin]) runs.push_back({elements_.codec.KeyOf(code), starts[bin + 1] - range.first});
+    }
+    char* const sorted = elements_.arguments.sorted + range.first * sizeof(Key);
+    return WriteCopies(runs.data(), runs.size(), sorted, !elements_.in_place(), threads);
   }
 
   /** Moves a slice of a range to its bins. `starts` are the places of its first element in each bin. */

@@ -293,6 +293,22 @@ for (const dtype of ['u8', 'f16', 'i32', 'f64', 'u64'] as const) {
   });
 }
 
+test('two groups of few codes, far from each other', async (t) => {
+  const n = 2 ** 18 + 2 ** 12; // each group is more than a piece
+  const keys = Uint32Array.from({ length: n }, (_, i) => {
+    const random = Math.imul(i, 0x9e3779b1) >>> 8;
+    return (random % 500) + (i % 2 ? 3_000_000_000 : 70_000);
+  });
+  for (const order of ORDERS) {
+    for (const wanted of ['keys', 'positions', 8] as const) {
+      t.true(await agree(keys, 'u32', order, wanted), `${order.descending} ${wanted}`);
+    }
+    const sorted = keys.slice();
+    await nativeSort(keyColumn(sorted), order, { sorted }, {});
+    t.deepEqual(sorted, order.descending ? keys.slice().sort().reverse() : keys.slice().sort());
+  }
+});
+
 test('keys that differ in a sample only', async (t) => {
   const n = 4096; // a sample takes every 64th key
   const keys = BigUint64Array.from({ length: n }, (_, i) => {
@@ -336,6 +352,26 @@ test('a sort that is aborted during its partition leaves some of the result unwr
     stopped = !sample.every(isWritten(sorted)); // otherwise this thread had waited for a processor
   }
   t.true(attempts < 50);
+});
+
+test('a program that changes keys of few codes and the result meanwhile gets some result', async (t) => {
+  const n = 2 ** 20;
+  const keys = Uint32Array.from({ length: n }, (_, i) => i % 1000);
+  for (const moved of [undefined, new Uint32Array(n)]) {
+    for (let round = 0; round < 5; round++) {
+      const sorted = new Uint32Array(n);
+      const sorting = nativeSort(keyColumn(keys), {}, { sorted, ...(moved && { moved }) }, {});
+      for (let i = 0; i < n; i++) {
+        keys[i] = (i % 1000) + (i % 3 ? 0 : Math.imul(i, 0x85ebca6b));
+        sorted[n - 1 - i] = i;
+      }
+      await sorting;
+      keys.forEach((_, i) => {
+        keys[i] = i % 1000;
+      });
+    }
+  }
+  t.true(await agree(keys, 'u32', {}, 8));
 });
 
 test('a program that changes the keys meanwhile gets some result, and no memory is damaged', async (t) => {
