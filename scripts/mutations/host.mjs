@@ -62,10 +62,10 @@ export const HOST = [
   ),
   inFile(
     'partition_digit.h',
-    'the last bin holds the greatest code of the sample and those above',
+    'no bins are spare, so that a partition does not end',
     'lowest, size_t{2} << HighestBit(span + 2));',
-    'lowest, span + 2);',
-    tests(NATIVE_SORT, 'u64: keys of few codes*'),
+    'lowest, span + 1);',
+    tests(NATIVE_SORT, 'keys of one code*'),
   ),
   inRadixSort(
     'positions count from the start of the array',

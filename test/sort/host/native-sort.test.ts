@@ -309,6 +309,22 @@ test('two groups of few codes, far from each other', async (t) => {
   }
 });
 
+test('keys of one code with others that a sample misses', async (t) => {
+  const n = 2 ** 18; // a sample takes keys at multiples of 256
+  for (const others of [[0], [5], [2 ** 32 - 1], [0, 2 ** 32 - 1], [999, 1001]]) {
+    for (const code of [0, 1000, 2 ** 32 - 1]) {
+      for (const every of [1, 3, 10_000]) {
+        const keys = Uint32Array.from({ length: n }, (_, i) =>
+          i % 256 === 0 || i % every > 0 ? code : (others[i % others.length] as number),
+        );
+        for (const wanted of ['keys', 'positions'] as const) {
+          t.true(await agree(keys, 'u32', {}, wanted), `${others} ${code} ${every} ${wanted}`);
+        }
+      }
+    }
+  }
+});
+
 test('keys that differ in a sample only', async (t) => {
   const n = 4096; // a sample takes every 64th key
   const keys = BigUint64Array.from({ length: n }, (_, i) => {
