@@ -154,7 +154,7 @@ class RangePartition {
     elements_.ReadCodes(range.place, range.first, 1, &reference);
     threads.For(slices, [&](size_t s) {
       if (threads.stopped()) return;
-      WithBins(digit, range.mask, [&](const auto& bin_of) {
+      WithBins(digit, range.mask, [&](auto bin_of) {
         size_t* own = counts + s * (digit.bins + 1);
         Key block[kBlock], differs = 0;
         const size_t first = range.first + s * slice, end = std::min(first + slice, range.end());
