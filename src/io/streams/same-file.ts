@@ -1,13 +1,24 @@
 /** Comparisons of the files of a job. */
 import { stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { UsageError } from '../../util/errors.js';
 import { isStdin, isStdout } from './raw.js';
+import { resolveTarget } from './resolve-target.js';
 
-/** Whether two paths name the same file; false for stdin and stdout. */
+/** Whether two paths name the same file, which need not exist; false for stdin and stdout. */
 export async function isSameFile(a: string, b: string): Promise<boolean> {
   if (isStdin(a) || isStdout(b)) return false;
-  const [x, y] = await Promise.all([a, b].map((path) => stat(path).catch(() => undefined)));
-  return x !== undefined && y !== undefined && x.dev === y.dev && x.ino === y.ino;
+  const [x, y] = await Promise.all([a, b].map((path) => identify(path).catch(() => undefined)));
+  return x !== undefined && x === y;
+}
+
+/** Returns the identity of a file; one that does not exist has its name in the folder where it would be created. */
+async function identify(path: string): Promise<string> {
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  if (found) return `${found.dev}:${found.ino}`;
+  const target = await resolveTarget(path);
+  const folder = await stat(dirname(target), { bigint: true });
+  return `${folder.dev}:${folder.ino}/${basename(target)}`;
 }
 
 /**

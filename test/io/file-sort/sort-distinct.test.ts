@@ -1,10 +1,13 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import test from 'ava';
 import type { LargeFileJob } from '../../../src/io/file-sort/file-job.js';
 import { sortFile } from '../../../src/io/file-sort/sort-file.js';
+import { sortPairsFile } from '../../../src/io/file-sort/sort-pairs-file.js';
 import { type LargeRecordJob, sortRecordFile } from '../../../src/io/file-sort/sort-record-file.js';
 import { npyHeader } from '../../../src/io/formats/npy-header.js';
+import { mergeFiles } from '../../../src/io/merge/merge-files.js';
 import { generate } from '../../../src/io/operations/gen.js';
 import { parseRecordKey } from '../../../src/io/records/record-keys.js';
 import { dtypeInfo } from '../../../src/keys/dtype.js';
@@ -176,4 +179,41 @@ test('positions of distinct keys, counts and duplicates without unique and count
   }
   t.false(existsSync(path('never')));
   t.deepEqual([...readFileSync(path('x.u8'))], [1, 1]);
+});
+
+test('two outputs under different names of one file are refused, also when the file does not exist', async (t) => {
+  mkdirSync(path('folder'));
+  symlinkSync('folder', path('linked'));
+  symlinkSync('folder/none', path('dangling'));
+  writeFileSync(path('x.u8'), Buffer.from([1, 1]));
+  const keys = { in: path('x.u8'), dtype: 'u8', format: 'raw', to: 'raw' };
+  const out = path('folder/none');
+  const names = [
+    `${path('folder')}/./none`,
+    `${path('folder')}//none`,
+    `${path('folder')}/../folder/none`,
+    relative('.', out),
+    path('linked/none'),
+    `${path('linked')}/../folder/none`,
+    path('dangling'),
+  ];
+  for (const other of names) {
+    for (const [a, b] of [
+      [out, other],
+      [other, out],
+    ] as const) {
+      const refused = { instanceOf: UsageError, message: /the job uses that file for other data/ };
+      await t.throwsAsync(sort({ ...keys, unique: true, out: a, counts: b }), refused, other);
+      const records = { in: path('x.u8'), record: 1, keys: ['0:1'], unique: true, out: a, counts: b };
+      await t.throwsAsync(sortRecords(records), refused, other);
+      const pairs = { ...keys, values: path('x.u8'), out: a, valuesOut: b };
+      await t.throwsAsync(sortPairsFile(sorter(), pairs, context()), refused, other);
+      const inputs = { ...keys, in: [path('x.u8')], unique: true, memory: 2 ** 20, out: a, counts: b };
+      await t.throwsAsync(mergeFiles(sorter(), inputs, context()), refused, other);
+    }
+  }
+  t.false(existsSync(out));
+  const apart = { ...keys, unique: true, out, counts: path('linked/counts.u64') };
+  t.is((await sort(apart)).distinct, 1);
+  t.deepEqual([...readFileSync(out)], [1]);
 });
