@@ -4,7 +4,12 @@ import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { type NamedDtype, namedDtype } from '../../keys/dtype-name.js';
 import { DtypeError, FormatError } from '../../util/errors.js';
 import { invalidName } from '../../util/suggest.js';
-import { compressedOutput, decompressedSource } from '../streams/compression.js';
+import {
+  compressedOutput,
+  compressionOf,
+  decompressedSource,
+  notDecompressed,
+} from '../streams/compression.js';
 import type { Output } from '../streams/output.js';
 import { isStdin, isStdout, openSource, type Source } from '../streams/raw.js';
 import type { FileFormat } from './file-format.js';
@@ -116,7 +121,14 @@ export async function inputFormat(
   const inner = compression && wanted !== raw ? decompressedSource(source, compression, signal) : source;
   const chosen = wanted ?? (await formatOf(inner, path, facts, given));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
+  if (chosen.decompressesItself) await assertBegin(source, facts);
   return { format: chosen, inner: chosen.decompressesItself ? source : inner, facts };
+}
+
+/** @throws FormatError when a file does not begin as the compression of its name does */
+async function assertBegin(source: Source, { compression }: NameFacts): Promise<void> {
+  if (!compression || compressionOf(await source.head(4)) === compression) return;
+  throw notDecompressed(source.name, compression.name, new Error('it does not begin like one'));
 }
 
 /**

@@ -15,6 +15,8 @@ export interface Compression {
   readonly name: string;
   /** File extension in lower case, without the dot. */
   readonly extension: string;
+  /** Matches the first four bytes of a file, in hexadecimal. */
+  readonly magic: RegExp;
   compressor(): Promise<Transform>;
   /** @throws FormatError naming what is missing when the runtime lacks the decompressor */
   decompressor(): Promise<Decompressor>;
@@ -25,6 +27,7 @@ export interface Compression {
 const gzip: Compression = {
   name: 'gzip',
   extension: 'gz',
+  magic: /^1f8b/,
   compressor: async () => zlib.createGzip({ chunkSize: CHUNK_BYTES }),
   decompressor: async () => zlib.createGunzip({ chunkSize: CHUNK_BYTES }),
 };
@@ -45,6 +48,7 @@ const zstdUnavailable = (): FormatError =>
 const zstd: Compression = {
   name: 'zstd',
   extension: 'zst',
+  magic: /^(28b52ffd|5.2a4d18)/, // a frame of data, or one to skip
   async compressor() {
     if (!createZstdCompress) throw zstdUnavailable();
     return createZstdCompress({ chunkSize: CHUNK_BYTES });
@@ -58,6 +62,10 @@ const zstd: Compression = {
 
 /** All supported compressions. */
 export const COMPRESSIONS: readonly Compression[] = [gzip, zstd];
+
+/** Returns the compression that the first bytes of a file identify. */
+export const compressionOf = (head: Uint8Array): Compression | undefined =>
+  COMPRESSIONS.find(({ magic }) => magic.test(Buffer.from(head.subarray(0, 4)).toString('hex')));
 
 /** Wraps a compressed source as a decompressed one that can be read once. */
 export function decompressedSource(
@@ -79,13 +87,16 @@ async function* decompressedPieces(
     yield* decompressStream(stream, splitPieces ? splitPieces(pieces) : pieces);
   } catch (error) {
     if (error instanceof ClsortError && !(error instanceof FormatError)) throw error;
-    const why = (error as Error).message;
-    throw new FormatError(
-      `cannot read ${source.name} as a ${name} file: ${why}. It is damaged, incomplete or in another format`,
-      { cause: error, details: { path: source.name, expected: name } },
-    );
+    throw notDecompressed(source.name, name, error as Error);
   }
 }
+
+/** Returns the error for a file that is not in the format of a compression. */
+export const notDecompressed = (path: string, expected: string, cause: Error): FormatError =>
+  new FormatError(
+    `cannot read ${path} as a ${expected} file: ${cause.message}. It is damaged, incomplete or in another format`,
+    { cause, details: { path, expected } },
+  );
 
 /** An output that compresses what is written to it. */
 export interface CompressedOutput extends Output {

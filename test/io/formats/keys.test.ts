@@ -28,6 +28,9 @@ writeFileSync(path('keys.UINT32BE'), big);
 symlinkSync('keys.pdf', path('link'));
 symlinkSync('keys.UINT32BE', path('big'));
 
+/** A frame of zstd without bytes. */
+const zstd = Buffer.from('28b52ffd2400010000', 'hex');
+
 /** Opens a file and reads all keys. */
 async function take(
   name: string,
@@ -117,6 +120,30 @@ test('another format is refused by the name of the file or of its link target', 
   const message = /keys\.pdf is that of a PDF.*raw, npy|its extension is that of a PDF.*raw, npy/s;
   await t.throwsAsync(take(path('keys.pdf'), { dtype: 'u32' }), { ...refused, message });
   await t.throwsAsync(take(path('link'), { dtype: 'u32' }), { ...refused, message });
+});
+
+test('a file whose name says that it is compressed is refused unless it begins so', async (t) => {
+  const bodies = [
+    Buffer.alloc(0),
+    Buffer.of(0x1f),
+    Buffer.of(0x28),
+    Buffer.from('a\n1\n'),
+    Buffer.from(' '.repeat(99)),
+  ];
+  for (const inner of ['csv', 'tsv', 'ndjson', 'txt', 'f64', 'npy']) {
+    for (const extension of ['gz', 'zst', 'GZ']) {
+      const name = path(`begin.${inner}.${extension}`);
+      symlinkSync(name, path(`to-${inner}-${extension}`));
+      for (const body of [...bodies, extension === 'zst' ? gzipSync('a\n1\n') : zstd]) {
+        writeFileSync(name, body);
+        const message = /as a (gzip|zstd) file|cannot use zstd/;
+        await t.throwsAsync(take(name), { ...refused, message }, name);
+        await t.throwsAsync(take(path(`to-${inner}-${extension}`)), { ...refused, message });
+      }
+    }
+  }
+  writeFileSync(path('empty.csv.gz'), gzipSync('a\n'));
+  t.is((await take(path('empty.csv.gz'), { dtype: 'u32' }))[1].length, 0);
 });
 
 test('the format raw overrides name and first bytes', async (t) => {

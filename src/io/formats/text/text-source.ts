@@ -2,7 +2,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { loadTableFunctions } from '../../../sort/host/native-tables.js';
 import { FormatError, MemoryError } from '../../../util/errors.js';
-import { COMPRESSIONS, decompressedSource } from '../../streams/compression.js';
+import { compressionOf, decompressedSource } from '../../streams/compression.js';
 import { PIECE_BYTES } from '../../streams/policy.js';
 import { assertNotAborted, ioError, type Source } from '../../streams/raw.js';
 import { spoolSource } from '../subprocess/spool.js';
@@ -12,12 +12,6 @@ import { MIN_NATIVE_BYTES, WINDOW_BYTES } from './policy.js';
 export const MAX_RECORD_BYTES = 2 ** 30;
 
 const BOM = [0xef, 0xbb, 0xbf];
-
-/** Magic numbers of compressed text, by compression extension. */
-const MAGICS: Readonly<Record<string, readonly number[]>> = {
-  gz: [0x1f, 0x8b],
-  zst: [0x28, 0xb5, 0x2f, 0xfd],
-};
 
 /** A decompressed text without its byte order mark. */
 export class TextSource {
@@ -55,8 +49,7 @@ export class TextSource {
     const temporary = source.readAt ? undefined : await spoolSource(source, signal);
     try {
       const packed = temporary ? () => piecesOf(temporary, name) : () => piecesAt(source);
-      const magic = await headOf(packed(), 4);
-      const compression = COMPRESSIONS.find(({ extension }) => startsWith(magic, MAGICS[extension] ?? [-1]));
+      const compression = compressionOf(await headOf(packed(), 4));
       const open = compression
         ? () =>
             decompressedSource(
