@@ -1,14 +1,19 @@
 /** Maximum characters of a formatted value, so that a message stays readable. */
 const MAX_CHARACTERS = 200;
+/** Maximum characters of a part of a file in a message, so that it fits on a line. */
+const MAX_QUOTED_CHARACTERS = 40;
 
 /**
  * Formats a value for a message, cut off after 200 characters. It uses JSON where that can hold the value, so that
  * strings are quoted, and describes typed arrays by their size. Never throws.
  */
 export function formatValue(value: unknown): string {
-  const text = toText(value);
-  return text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
+  return shortenValue(toText(value), MAX_CHARACTERS);
 }
+
+/** Truncates a value or a name for a message. */
+export const shortenValue = (text: string, most = MAX_QUOTED_CHARACTERS): string =>
+  text.length > most ? `${text.slice(0, most)}…` : text;
 
 function toText(value: unknown): string {
   if (typeof value === 'function') return 'a function';

@@ -121,14 +121,25 @@ export async function inputFormat(
   const inner = compression && wanted !== raw ? decompressedSource(source, compression, signal) : source;
   const chosen = wanted ?? (await formatOf(inner, path, facts, given));
   if (inner !== source && !chosen.compressible) throw notCompressed(path, chosen);
-  if (chosen.decompressesItself) await assertBegin(source, facts);
+  if (chosen.decompressesItself) await assertBegin(source, chosen, facts, wanted);
   return { format: chosen, inner: chosen.decompressesItself ? source : inner, facts };
 }
 
-/** @throws FormatError when a file does not begin as the compression of its name does */
-async function assertBegin(source: Source, { compression }: NameFacts): Promise<void> {
-  if (!compression || compressionOf(await source.head(4)) === compression) return;
-  throw notDecompressed(source.name, compression.name, new Error('it does not begin like one'));
+/** @throws FormatError when a file does not begin as its name says */
+async function assertBegin(
+  source: Source,
+  chosen: KeyFormat,
+  { compression }: NameFacts,
+  wanted: KeyFormat | undefined,
+): Promise<void> {
+  const head = await source.head(HEAD_BYTES);
+  const packed = compressionOf(head);
+  if (compression && packed !== compression) {
+    throw notDecompressed(source.name, compression.name, new Error('it does not begin like one'));
+  }
+  const found = packed || wanted ? undefined : formatOfBytes(head, await source.tail(TAIL_BYTES));
+  if (found && found !== TEXT)
+    throw refusedFormat(source.name, found, `it begins like ${found.name}`, chosen.name);
 }
 
 /**
@@ -169,12 +180,12 @@ async function formatOf(
   return found;
 }
 
-function refusedFormat(path: string, found: FileFormat, why: string): FormatError {
+function refusedFormat(path: string, found: FileFormat, why: string, expected = 'raw keys'): FormatError {
   const hint = isReadable(found)
     ? `Use --format ${found.id}`
     : (found.hint ?? `Convert it to one of ${READABLE.map(({ id }) => id).join(', ')}`);
-  return new FormatError(`cannot read ${path} as raw keys: ${why}. ${hint}, or ${RAW_HINT}`, {
-    details: { path, found: found.name, expected: 'raw keys' },
+  return new FormatError(`cannot read ${path} as ${expected}: ${why}. ${hint}, or ${RAW_HINT}`, {
+    details: { path, found: found.name, expected },
   });
 }
 

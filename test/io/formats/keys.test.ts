@@ -122,6 +122,32 @@ test('another format is refused by the name of the file or of its link target', 
   await t.throwsAsync(take(path('link'), { dtype: 'u32' }), { ...refused, message });
 });
 
+test('a file whose name says that it is text and whose first bytes say otherwise is refused', async (t) => {
+  const arrow = Buffer.concat([Buffer.from('ARROW1\0\0'), random, Buffer.from('ARROW1')]);
+  for (const extension of ['csv', 'tsv', 'ndjson']) {
+    for (const [body, hint] of [
+      [npy, '--format npy'],
+      [parquetOf([{ name: 'x', physical: 'DOUBLE', values: [Buffer.alloc(8)] }]), '--format parquet'],
+      [arrow, '--format arrow'],
+      [Buffer.from('%PDF-1.7\n'), 'Convert it'],
+    ] as const) {
+      const name = path(`other.${extension}`);
+      writeFileSync(name, body);
+      const error = await t.throwsAsync(take(name), { ...refused, message: new RegExp(hint) }, name);
+      t.regex(error?.message ?? '', /^cannot read .* as (CSV|TSV|NDJSON) text: it begins like an? /);
+      t.true((error?.message.length ?? 0) < 400);
+    }
+  }
+  const columns = Array.from({ length: 30 }, (_, i) => `${i}`.repeat(2000));
+  writeFileSync(path('long.csv'), `${columns}\n${columns.map(() => 'x')}\n`);
+  for (const options of [{}, { column: 'none' }, { column: 1 }, { column: 1, dtype: 'u8' }]) {
+    const error = await t.throwsAsync(take(path('long.csv'), options));
+    t.true((error?.message.length ?? 0) < 1500, error?.message);
+  }
+  writeFileSync(path('packed.csv'), gzipSync('x\n3\n'));
+  t.is((await take(path('packed.csv'), { dtype: 'u8' }))[1].length, 1);
+});
+
 test('a file whose name says that it is compressed is refused unless it begins so', async (t) => {
   const bodies = [
     Buffer.alloc(0),

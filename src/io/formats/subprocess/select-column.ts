@@ -1,5 +1,6 @@
 import type { Dtype } from '../../../keys/dtype.js';
 import { DtypeError, UsageError } from '../../../util/errors.js';
+import { shortenValue } from '../../../util/format-value.js';
 import { withAdvice } from '../../../util/invalid-argument.js';
 import { didYouMean } from '../../../util/suggest.js';
 
@@ -60,7 +61,7 @@ function listColumns(columns: readonly NamedColumn[]): string {
   if (columns.length === 0) return 'it has no columns';
   const named = columns
     .slice(0, MAX_LISTED_COLUMNS)
-    .map(({ name, type, dtype }) => (type === undefined ? name : `${name} (${dtype ?? type})`));
+    .map(({ name, type, dtype }) => shortenValue(name) + (type === undefined ? '' : ` (${dtype ?? type})`));
   const rest = columns.length - named.length;
   return `its columns are ${named.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }
@@ -78,12 +79,12 @@ export function selectColumn(selection: ColumnSelection): SelectedColumn {
   const path = { path: name, column: found.name, type: found.type };
   const kind = isText ? (dtype ?? found.dtype) : found.dtype;
   if (!kind) {
-    const message = `cannot read column ${found.name} of ${name} as keys: it holds ${found.type}, and keys are numbers of 8 to 64 bits`;
+    const message = `cannot read column ${shortenValue(found.name)} of ${name} as keys: it holds ${found.type}, and keys are numbers of 8 to 64 bits`;
     throw new DtypeError(withAdvice(message, isText ? TEXT_ADVICE : undefined), { details: path });
   }
   if (dtype && kind !== dtype) {
     throw new DtypeError(
-      `cannot read column ${found.name} of ${name} as ${dtype} keys: it holds ${kind}. Omit the dtype, or convert the file`,
+      `cannot read column ${shortenValue(found.name)} of ${name} as ${dtype} keys: it holds ${kind}. Omit the dtype, or convert the file`,
       { details: path },
     );
   }

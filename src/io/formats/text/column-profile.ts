@@ -1,6 +1,7 @@
 /** Infers the type of a text column from all its values. */
 import type { Dtype } from '../../../keys/dtype.js';
 import { type TableFunctions, tableFunctions } from '../../../sort/host/native-tables.js';
+import { shortenValue } from '../../../util/format-value.js';
 import type { NumberScanner } from './number-style.js';
 import { digitsOf, doubleOf, integerOf, SAFE_DIGITS, type ScannedNumber } from './number-text.js';
 import { MIN_NATIVE_VALUES } from './policy.js';
@@ -15,9 +16,6 @@ const DOUBLE_DIGITS = 17;
 /** Number of digits that any i64 or i128 can hold. */
 const I64_DIGITS = 18;
 const I128_DIGITS = 38;
-
-/** Maximum characters of a value in a message, so that it fits on a line. */
-const MAX_QUOTED_CHARACTERS = 40;
 
 const [TWO_63, TWO_64] = [1n << 63n, 1n << 64n];
 
@@ -285,10 +283,6 @@ export class ColumnProfile {
     );
   }
 }
-
-/** Truncates a value for a message. */
-export const shortenValue = (text: string): string =>
-  text.length > MAX_QUOTED_CHARACTERS ? `${text.slice(0, MAX_QUOTED_CHARACTERS)}…` : text;
 
 /** Returns whether a number has the shortest digits of its nearest double. Then no other such number has the same double. */
 function isShortest(number: ScannedNumber, bytes: Uint8Array): boolean {

@@ -1,5 +1,6 @@
 /** Determines the dialect of a CSV file from the options and its first records. docs/files.md has the rules. */
 import { FormatError } from '../../../util/errors.js';
+import { shortenValue } from '../../../util/format-value.js';
 import { QUOTE, unquoteField } from './csv-field.js';
 import { CsvSplitter, type SplitOptions } from './csv-splitter.js';
 import { NumberScanner } from './number-style.js';
@@ -261,7 +262,10 @@ function looksLikeHeader(sample: Sample, options: TextReadOptions, name: string,
   const isText = (i: number): boolean => !isEmpty(first, i) && !isNa(first, i) && !isTyped(first, i);
   if (columns.some((i) => isText(i) && (typedBelow[i] as number) > (otherBelow[i] as number))) return true;
   if (hasTyped || columns.some((i) => isNa(first, i))) return false;
-  const names = fieldsOf(sample, 0).slice(0, 5).join(', ');
+  const names = fieldsOf(sample, 0)
+    .slice(0, 5)
+    .map((field) => shortenValue(field))
+    .join(', ');
   notes.push(
     `the first line of ${name} is read as column names (${names}${width > 5 ? ', …' : ''}). Use --no-header if it is a row`,
   );
