@@ -50,11 +50,14 @@ test('no verb reads keys from a table of several columns unless --column names o
     ]),
     ['sort', csv, ...out, '--dtype', 'u32'],
     ['sort', csv, ...out, '--argsort'],
-    ...['convert', 'concat', 'scan', 'unique'].map((verb) => [verb, csv, ...out]),
+    ...['concat', 'scan', 'unique'].map((verb) => [verb, csv, ...out]),
     ['topk', csv, ...out, '-k', '1'],
     ['merge', csv, csv, ...out],
     ...['union', 'intersect', 'difference', 'setxor'].map((verb) => [verb, csv, csv, ...out]),
-    ...['check', 'info', 'stats', 'reduce', 'histogram'].map((verb) => [verb, csv]),
+    ['convert', csv, '-o', path('none.npy')],
+    ['convert', csv, ...out, '--dtype', 'u32'],
+    ['info', csv, '--dtype', 'u32'],
+    ...['check', 'stats', 'reduce', 'histogram'].map((verb) => [verb, csv]),
   ]) {
     const ran = await clsort(args);
     t.is(ran.code, 2, `${args.join(' ')}: ${ran.err}`);

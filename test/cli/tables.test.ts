@@ -138,3 +138,113 @@ test('how a text is read is said by options, and what was detected is reported',
     t.regex(wrong.err, message);
   }
 });
+
+const FORMATS = ['csv', 'tsv', 'ndjson', 'parquet', 'arrow', 'arrows'];
+const DAYS = 'id,price,shop,day,open\n3,5.5,b,2020-01-02,true\n1,,"a,x",2019-12-31,\n2,7.25,,,false\n';
+const NAMES = ['id', 'price', 'shop', 'day', 'open'];
+
+test('convert copies the rows of a table, and info describes them, in every format', async (t) => {
+  writeFileSync(path('days.csv'), DAYS);
+  for (const format of FORMATS) {
+    const file = path(`days-copy.${format}`);
+    const ran = await clsort(['convert', path('days.csv'), '-o', file]);
+    t.is(ran.code, 0, ran.err);
+    t.is(ran.out, `${file}: 3 rows, csv to ${format}\n`);
+    const back = await clsort(['convert', file, '-o', '-', '--to', 'csv']);
+    t.is(back.out.replaceAll('\r', ''), DAYS, `${format}: ${back.err}`);
+    const info = JSON.parse((await clsort(['info', file, '--json'])).out);
+    const types = ['i64', 'f64', 'text', format === 'ndjson' ? 'text' : 'date', 'bool'];
+    t.deepEqual(info, {
+      ...{ schema: 'clsort.info/1', file, format, dtype: null, n: 3 },
+      columns: NAMES.map((name, i) => ({ name, type: types[i] })),
+    });
+    const column = await clsort(['info', file, '--column', 'id', '--json']);
+    const { dtype, n, minimum, columns } = JSON.parse(column.out);
+    t.deepEqual([dtype, n, minimum, columns], ['i64', 3, '1', undefined], column.err);
+  }
+  const text = await clsort(['info', path('days.csv')]);
+  t.is(
+    text.out,
+    [
+      path('days.csv'),
+      'format   csv',
+      'rows     3',
+      'columns  5',
+      '  id     i64',
+      '  price  f64',
+      '  shop   text',
+      '  day    date',
+      '  open   bool',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('info names the types of lists, long numbers and mixed values, and of what sorts wrote', async (t) => {
+  writeFileSync(
+    path('mixed.ndjson'),
+    '{"a":[1],"b":1e400,"c":1,"d":null}\n{"c":"x","e":18446744073709551615}\n',
+  );
+  const { columns } = JSON.parse((await clsort(['info', path('mixed.ndjson'), '--json'])).out);
+  const types = Object.fromEntries(columns.map(({ name, type }: Record<string, string>) => [name, type]));
+  t.deepEqual(types, { a: 'json', b: 'number', c: 'text', d: 'text', e: 'u64' });
+});
+
+test('a table from stdin is copied and described, and a file of one column holds keys as before', async (t) => {
+  const input = Buffer.from(DAYS);
+  const copied = await clsort(['convert', '-', '--format', 'csv', '-o', path('piped.parquet')], { input });
+  t.is(copied.code, 0, copied.err);
+  const described = await clsort(['info', '-'], { input: readFileSync(path('piped.parquet')) });
+  t.regex(
+    described.out,
+    /^stdin\nformat {3}parquet\nrows {5}3\ncolumns {2}5\n {2}id {5}i64\n/,
+    described.err,
+  );
+  writeFileSync(path('one.csv'), 'key\n2\n1\n');
+  const one = await clsort(['convert', path('one.csv'), '-o', path('one.parquet')]);
+  t.regex(one.out, /: 2 i64 keys, csv to parquet/, one.err);
+  const keys = await clsort(['info', path('one.csv')]);
+  t.regex(keys.out, /dtype {4}i64\ncount {4}2\n/, keys.err);
+  const column = await clsort(['convert', path('days.csv'), '-o', path('ids.csv'), '--column', 'id']);
+  t.is(readFileSync(path('ids.csv'), 'utf8'), 'id\n3\n1\n2\n', column.err);
+  writeFileSync(path('words.csv'), 'word\nx\n\ny\n');
+  const words = await clsort(['convert', path('words.csv'), '-o', path('words.ndjson')]);
+  t.is(readFileSync(path('words.ndjson'), 'utf8'), '{"word":"x"}\n{"word":"y"}\n', words.err);
+});
+
+test('tables without rows are copied and described', async (t) => {
+  writeFileSync(path('head.csv'), 'a,b\n');
+  writeFileSync(path('empty.csv'), '');
+  for (const format of FORMATS) {
+    const [head, empty] = [path(`head-copy.${format}`), path(`empty-copy.${format}`)];
+    const ran = await clsort(['convert', path('head.csv'), '-o', head]);
+    t.is(ran.code, 0, `${format}: ${ran.err}`);
+    const { n, columns } = JSON.parse((await clsort(['info', head, '--json'])).out);
+    const names = format === 'ndjson' ? [] : ['a', 'b'];
+    t.deepEqual([n, columns], [0, names.map((name) => ({ name, type: 'text' }))], format);
+    const none = await clsort(['convert', path('empty.csv'), '-o', empty]);
+    const isText = ['csv', 'tsv', 'ndjson'].includes(format);
+    t.is(none.code, isText ? 0 : 5, none.err);
+    if (isText) t.is(readFileSync(empty, 'utf8'), '');
+    else t.regex(none.err, /it is empty and has no columns/);
+  }
+});
+
+test('a damaged table is an error of convert and info, and leaves the output as it was', async (t) => {
+  const { stdout: whole } = await clsort(['convert', path('days.csv'), '-o', '-', '--to', 'parquet']);
+  writeFileSync(path('cut.parquet'), whole.subarray(0, 200));
+  writeFileSync(path('cut.csv'), 'a,b\n1,2\n3\n');
+  writeFileSync(path('cut.ndjson'), '{"a":1,"b":2}\n{"a":1,\n');
+  writeFileSync(path('kept.tsv'), 'as it was');
+  for (const name of ['cut.parquet', 'cut.csv', 'cut.ndjson']) {
+    for (const args of [
+      ['info', path(name)],
+      ['convert', path(name), '-o', path('kept.tsv')],
+    ]) {
+      const ran = await clsort(args);
+      t.is(ran.code, 5, `${args.join(' ')}: ${ran.err}`);
+      t.is(ran.out, '');
+    }
+  }
+  t.is(readFileSync(path('kept.tsv'), 'utf8'), 'as it was');
+});

@@ -5,7 +5,7 @@ import { cannotCombine, missingOption } from '../option-errors.js';
 import type { ConvertArguments } from '../options/convert.js';
 
 export const run = async (args: ConvertArguments, console: Console): Promise<ExitCode> =>
-  runCopy([args.in], outOf(args), args, console);
+  runCopy([args.in], outOf(args), args, console, { acceptsTables: true });
 
 /**
  * Returns the path of the output.

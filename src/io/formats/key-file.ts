@@ -4,7 +4,12 @@ import type { Output } from '../streams/output.js';
 import type { Source } from '../streams/raw.js';
 import type { FileFormat } from './file-format.js';
 import type { SubprocessKind } from './subprocess/subprocess-kind.js';
+import type { TableFile } from './subprocess/table-file.js';
 import type { TextReadOptions } from './text/text-options.js';
+import type { TextTable } from './text/text-table.js';
+
+/** An open table: text, or a file that a subprocess reads. */
+export type AnyTable = TextTable | TableFile;
 
 /** Properties of keys that are known before writing, or after opening a file. */
 export interface KeyFacts {
@@ -89,6 +94,12 @@ export interface ReadRequest extends TextReadOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** A request that also returns tables. */
+export interface OpenRequest extends ReadRequest {
+  /** Gets the table if its columns are not keys, for a caller that closes it. */
+  readonly tables?: AnyTable[] | undefined;
+}
+
 /** Writes keys to a file. */
 export interface KeyWriter {
   /** @param piece  whole keys as little-endian bytes; the caller may reuse it when the promise resolves */
@@ -119,7 +130,7 @@ export interface KeyFormat extends FileFormat {
    * @throws IoError when reading fails
    * @throws UsageError when the request does not fit the file
    */
-  open(source: Source, request: ReadRequest): Promise<KeyReader>;
+  open(source: Source, request: OpenRequest): Promise<KeyReader>;
   /**
    * Returns an upper bound of the keys of a column, if it is less than the size of the file in bytes.
    *

@@ -16,7 +16,15 @@ import type { FileFormat } from './file-format.js';
 import { type NameFacts, nameFacts } from './file-name.js';
 import { formatOfBytes, HEAD_BYTES, isReadable, TAIL_BYTES } from './format.js';
 import { writeKeys } from './key-array.js';
-import type { KeyFacts, KeyFormat, KeyReader, KeyWriter, ReadRequest, WriteOptions } from './key-file.js';
+import type {
+  KeyFacts,
+  KeyFormat,
+  KeyReader,
+  KeyWriter,
+  OpenRequest,
+  ReadRequest,
+  WriteOptions,
+} from './key-file.js';
 import { lines } from './lines.js';
 import { raw } from './raw.js';
 import { READABLE } from './readable.js';
@@ -58,6 +66,9 @@ export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
   readonly format?: string | undefined;
 }
 
+/** Options for opening keys. */
+export type OpenOptions = InputOptions & Pick<OpenRequest, 'tables'>;
+
 /**
  * Opens keys for reading.
  *
@@ -73,7 +84,7 @@ export interface InputOptions extends Omit<ReadRequest, 'dtype' | 'bigEndian'> {
  * the format
  * @throws IoError when reading fails
  */
-export async function openKeys(source: Source, path: string, options: InputOptions = {}): Promise<KeyReader> {
+export async function openKeys(source: Source, path: string, options: OpenOptions = {}): Promise<KeyReader> {
   return openKeysAs(await inputFormat(source, path, options), options);
 }
 
@@ -84,7 +95,7 @@ export async function openKeys(source: Source, path: string, options: InputOptio
  */
 export function openKeysAs(
   { format, inner, facts }: InputFormat,
-  { dtype, format: _, ...request }: InputOptions,
+  { dtype, format: _, ...request }: OpenOptions,
 ): Promise<KeyReader> {
   const named = dtype === undefined ? undefined : namedDtype(dtype);
   return format.open(inner, { ...request, ...(format === raw ? rawDtype(named, facts) : named) });

@@ -1,19 +1,23 @@
 import { dtypeInfo } from '../../keys/dtype.js';
 import type { FileContext } from '../file-sort/file-job.js';
-import { withInputs } from '../formats/inputs.js';
-import type { KeyReader } from '../formats/key-file.js';
-import { type InputOptions, type OutputOptions, targetOf } from '../formats/keys.js';
-import { withOutput } from '../streams/output.js';
+import { csv } from '../formats/csv.js';
+import { keysOrTable, withInputs } from '../formats/inputs.js';
+import type { AnyTable, KeyReader } from '../formats/key-file.js';
+import { type InputOptions, type OutputOptions, outputFormat, targetOf } from '../formats/keys.js';
+import { type Output, withOutput } from '../streams/output.js';
 import { assertNotAborted, openSource } from '../streams/raw.js';
 
-/** Summary of a copy: key count, dtype and formats. */
-export interface CopyReport extends Pick<KeyReader, 'dtype'> {
+/** Summary of a copy: the number of keys or rows, the dtype of keys, and the formats. */
+export interface CopyReport extends Partial<Pick<KeyReader, 'dtype'>> {
   readonly n: number;
   readonly formats: readonly [from: string, to: string];
 }
 
 /** Options for reading the inputs and writing the output. */
-export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof InputOptions> {}
+export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof InputOptions> {
+  /** Copies the rows of a table to an output that can hold one. Default: the columns have to be a single one of keys. */
+  readonly copyTable?: ((table: AnyTable, output: Output) => Promise<CopyReport>) | undefined;
+}
 
 /**
  * Writes the keys of files, concatenated, to another file, optionally in another format. Holds a few pieces in memory.
@@ -32,13 +36,15 @@ export interface CopyOptions extends InputOptions, Omit<OutputOptions, keyof Inp
 export function copyKeys(
   inputs: readonly string[],
   out: string,
-  { to, ...input }: CopyOptions,
+  { to = 'auto', copyTable, ...input }: CopyOptions,
   context: FileContext,
 ): Promise<CopyReport> {
   const { signal, onProgress } = context;
-  return withInputs(inputs, context, (open) =>
+  return withInputs(inputs, context, (open, _, tables) =>
     withOutput(out, context, async (output) => {
-      const reader = await open(input);
+      const isTable = copyTable && (await outputFormat(out, to, csv.id)).format.subprocess;
+      const reader = await (isTable ? keysOrTable(open, tables, input) : open(input));
+      if ('fields' in reader) return (copyTable as NonNullable<typeof copyTable>)(reader, output);
       const target = await targetOf(reader, out, { ...input, to, signal, verify: false });
       const writer = await target.create(output, reader);
       const { bytes } = dtypeInfo(reader.dtype);

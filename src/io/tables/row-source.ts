@@ -128,20 +128,7 @@ async function openRows(
       tables.push(one);
       opened.push(one);
     }
-    const plan = await planTables(tables, job, context);
-    const { out, header, delimiter } = job;
-    return {
-      formats: [tables[0]?.kind.id ?? plan.target.id, plan.target.id],
-      noun: 'rows',
-      total: totalRows(tables),
-      async *batches() {
-        for await (const { buffers } of tableBatches(tables, plan, context)) {
-          const [, , lengths, bytes] = buffers as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
-          yield { rows: lengths.length / LENGTH_BYTES, lengths, bytes };
-        }
-      },
-      create: (output) => tableWriter(plan, { out, header, delimiter }, output, context.signal),
-    };
+    return tableSource(tables, job, context);
   }
   const readers: KeyReader[] = [];
   for (const { format } of found) {
@@ -150,6 +137,27 @@ async function openRows(
     opened.push(reader);
   }
   return keySource(concatenateReaders(readers), job, context);
+}
+
+/** Returns the rows of tables with the same columns. */
+export async function tableSource(
+  tables: readonly AnyTable[],
+  job: RowJob,
+  context: FileContext,
+): Promise<RowSource> {
+  const plan = await planTables(tables, job, context);
+  return {
+    formats: [tables[0]?.kind.id ?? plan.target.id, plan.target.id],
+    noun: 'rows',
+    total: totalRows(tables),
+    async *batches() {
+      for await (const { buffers } of tableBatches(tables, plan, context)) {
+        const [, , lengths, bytes] = buffers as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
+        yield { rows: lengths.length / LENGTH_BYTES, lengths, bytes };
+      }
+    },
+    create: (output) => tableWriter(plan, job, output, context.signal),
+  };
 }
 
 async function keySource(reader: KeyReader, job: RowJob, context: FileContext): Promise<RowSource> {

@@ -1,12 +1,12 @@
 /** Opens tables of any format as rows with codes. */
 import { DtypeError, UsageError } from '../../util/errors.js';
-import type { KeyFormat } from '../formats/key-file.js';
+import type { AnyTable, KeyFormat } from '../formats/key-file.js';
 import { type InputFormat, inputFormat, outputFormat } from '../formats/keys.js';
 import { READABLE } from '../formats/readable.js';
 import type { FoundField } from '../formats/subprocess/protocol.js';
 import { openSearchedTable } from '../formats/subprocess/searched-table.js';
 import type { SubprocessKind } from '../formats/subprocess/subprocess-kind.js';
-import { openTableFile, type TableFile } from '../formats/subprocess/table-file.js';
+import { openTableFile } from '../formats/subprocess/table-file.js';
 import type { TableField } from '../formats/tables/table-type.js';
 import { CsvTable } from '../formats/text/csv-table.js';
 import { NdjsonTable } from '../formats/text/ndjson-table.js';
@@ -28,8 +28,7 @@ function kindOf({ subprocess, name }: KeyFormat, path: string): SubprocessKind {
   );
 }
 
-/** An open table: text, or a file that a subprocess reads. */
-export type AnyTable = TextTable | TableFile;
+export type { AnyTable };
 
 export const isTextTable = (table: AnyTable): table is TextTable => 'chunks' in table;
 

@@ -7,6 +7,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import * as arrow from 'apache-arrow';
 import ava from 'ava';
 import { parquetReadObjects } from 'hyparquet';
+import { copyKeys } from '../../../src/io/operations/copy.js';
+import { copyTable } from '../../../src/io/tables/copy-table.js';
 import { sortTableFile } from '../../../src/io/tables/sort-table-file.js';
 import { hostSorter } from '../../../src/sort/api/host-sorter.js';
 import type { Sorter } from '../../../src/sort/api/sorter.js';
@@ -166,7 +168,7 @@ function ordered(rows: readonly Row[], column: Column, descending: boolean): Row
 }
 
 for (let round = 0; round < ROUNDS; round++) {
-  test(`a random table of seed ${SEED + round} has the same rows in order behind every pair of formats`, async (t) => {
+  test(`a random table of seed ${SEED + round} has the same rows behind every pair of formats, sorted and copied`, async (t) => {
     const random = new Random(SEED + round);
     const rows = tableOf(random);
     const texts: [file: string, expected: string[], what: string][] = [];
@@ -187,12 +189,26 @@ for (let round = 0; round < ROUNDS; round++) {
           },
           nowhere,
         );
-        const expected = ordered(rows, column, descending).map((row) =>
-          canonical(COLUMNS.map((name) => textOf(row[name]))),
+        const copy = path(`${from}.copy.${to}`);
+        const job = { in: [path(`in.${from}`)], out: copy, ...(isSeparated && { header: true }) };
+        const { n, dtype, formats } = await copyKeys(
+          job.in,
+          copy,
+          { header: job.header, copyTable: (table, output) => copyTable(table, job, output, nowhere) },
+          nowhere,
         );
-        if (to === 'parquet' || to === 'arrow')
-          t.deepEqual((await readBinary(out)).map(canonical), expected, what);
-        else texts.push([out, expected, what]);
+        t.deepEqual([n, dtype, ...formats], [rows.length, undefined, from, to]);
+        if (from === to && from !== 'parquet' && from !== 'arrow')
+          t.deepEqual(readFileSync(copy), readFileSync(job.in[0] as string), what);
+        for (const [file, sorted] of [
+          [out, ordered(rows, column, descending)],
+          [copy, rows],
+        ] as const) {
+          const expected = sorted.map((row) => canonical(COLUMNS.map((name) => textOf(row[name]))));
+          if (to === 'parquet' || to === 'arrow')
+            t.deepEqual((await readBinary(file)).map(canonical), expected, what);
+          else texts.push([file, expected, file === out ? what : `${from} copied to ${to}`]);
+        }
       }
     }
     const python = ['-c', PYTHON, ...texts.map(([file]) => file)];

@@ -10,6 +10,7 @@ import type {
   KeyFacts,
   KeyReader,
   KeyWriter,
+  OpenRequest,
   ReadRequest,
   WriteOptions,
 } from '../key-file.js';
@@ -40,7 +41,7 @@ const NO_BYTES = new Uint8Array(0);
 export async function openKeyColumn(
   kind: BinaryKind,
   source: Source,
-  request: ReadRequest,
+  request: OpenRequest,
 ): Promise<KeyReader> {
   const here = kind.format === 'parquet' ? await numericColumn(source, request) : undefined;
   if (!here) return openInSubprocess(kind, source, request);
@@ -116,7 +117,7 @@ async function numericColumn(
 async function openInSubprocess(
   kind: BinaryKind,
   source: Source,
-  { column, dtype, signal }: ReadRequest,
+  { column, dtype, signal, tables }: OpenRequest,
 ): Promise<KeyReader> {
   const table = await openTableFile(kind, source, signal);
   const { name, rows: n } = table;
@@ -139,7 +140,8 @@ async function openInSubprocess(
       close: () => table.close(),
     };
   } catch (error) {
-    await table.close();
+    if (tables) tables.push(table);
+    else await table.close();
     throw error;
   }
 }

@@ -226,6 +226,11 @@ export class ColumnProfile {
     return this.#timeType ?? { is: 'text' };
   }
 
+  /** Name of the type that values are compared as; `json` if there are lists or objects, which have no order. */
+  get comparedAs(): string {
+    return this.nested > 0 ? 'json' : this.keyType.is;
+  }
+
   /** The type of the values in a typed format, chosen so that no information is lost. */
   get valueType(): TextType {
     if (this.nested > 0 || (this.#texts > 0 && this.#texts < this.values)) return { is: 'json' };

@@ -2,7 +2,7 @@
 import { type Dtype, dtypeInfo } from '../../../keys/dtype.js';
 import { FormatError } from '../../../util/errors.js';
 import type { Source } from '../../streams/raw.js';
-import type { KeyReader, ReadRequest } from '../key-file.js';
+import type { KeyReader, OpenRequest, ReadRequest } from '../key-file.js';
 import { type FileColumn, selectColumn } from '../subprocess/select-column.js';
 import type { SubprocessKind } from '../subprocess/subprocess-kind.js';
 import type { ColumnProfile } from './column-profile.js';
@@ -28,14 +28,15 @@ const FIRST_COLUMN = 'column0';
 export async function openTextKeys(
   kind: SubprocessKind,
   source: Source,
-  request: ReadRequest,
+  request: OpenRequest,
 ): Promise<KeyReader> {
   const options = { ...textOptionsOf(request), signal: request.signal };
   const table: TextTable = await (kind.format === 'csv' ? CsvTable : NdjsonTable).open(kind, source, options);
   try {
     return await readerOf(table, request);
   } catch (error) {
-    await table.close();
+    if (request.tables) request.tables.push(table);
+    else await table.close();
     throw error;
   }
 }
