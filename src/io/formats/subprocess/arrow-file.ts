@@ -47,7 +47,8 @@ const LENGTH_BYTES = 4;
 /** Marker before the length of a message, since version 0.15. */
 const CONTINUATION = -1;
 
-export const damagedFile = (what: string): FormatError => new FormatError(what);
+export const damagedFile = (what: string, options?: ErrorOptions): FormatError =>
+  new FormatError(`${what}. Check that the file is not damaged`, options);
 
 /** A byte range of the file. */
 export class Body {
@@ -97,7 +98,9 @@ export class ArrowFile {
   *#fileMessages(): Generator<FoundMessage> {
     const end = this.#source.size - MAGIC.length;
     if (end < FILE_BEGIN + LENGTH_BYTES || this.#text(end) !== MAGIC) {
-      throw damagedFile('it does not end with the magic number of an Arrow file. Check that it is complete');
+      throw new FormatError(
+        'it does not end with the magic number of an Arrow file. Check that it is complete',
+      );
     }
     const [length = 0] = new Int32Array(this.#source.bytes(end - LENGTH_BYTES, LENGTH_BYTES).buffer);
     const begin = end - LENGTH_BYTES - length;
@@ -167,7 +170,7 @@ export class ArrowFile {
       return decode();
     } catch (cause) {
       if (cause instanceof FormatError || cause instanceof PackageError) throw cause;
-      throw new FormatError(`its metadata cannot be read: ${(cause as Error).message}`, { cause });
+      throw damagedFile(`its metadata cannot be read: ${(cause as Error).message}`, { cause });
     }
   }
 }

@@ -10,6 +10,8 @@ import { arrow } from '../../../../src/io/formats/arrow.js';
 import { csv } from '../../../../src/io/formats/csv.js';
 import { parquet } from '../../../../src/io/formats/parquet.js';
 import { residentBytes, watchMemory } from '../../../../src/io/formats/subprocess/memory-watch.js';
+import { runDecoder } from '../../../../src/io/formats/subprocess/tables/parquet-file.js';
+import { FormatError } from '../../../../src/util/errors.js';
 import { packageRoot } from '../../../../src/util/paths.js';
 import { scratchFolder } from '../../../cli/cli.js';
 import { FULL } from '../../../pairwise.js';
@@ -98,4 +100,27 @@ where(
   await new Promise((resolve) => setTimeout(resolve, 150));
   watch.stop();
   t.false(watch.isExceeded);
+});
+
+test('errors of decoders advise to check the file once, and traps have no message', async (t) => {
+  const advice = 'Check that the file is not damaged';
+  for (const [cause, message] of [
+    [Object.assign(new Error('unreachable'), { name: 'RuntimeError' }), `it cannot be decoded. ${advice}`],
+    ['Parquet error: EOF', `Parquet error: EOF. ${advice}`],
+    [new FormatError('it has no schema'), 'it has no schema'],
+  ] as const) {
+    await t.throwsAsync(
+      runDecoder(() => Promise.reject(cause)),
+      { instanceOf: FormatError, message },
+    );
+  }
+  for (const format of ['parquet', 'arrow'] as const) {
+    const name = path(`metadata.${format}`);
+    await writeColumns(format, name, columnsOf(300, true));
+    const bytes = readFileSync(name);
+    bytes.fill(0xff, bytes.length - 60, bytes.length - 12);
+    writeFileSync(name, bytes);
+    const error = await t.throwsAsync(read(format === 'arrow' ? arrow : parquet, name));
+    t.is(error?.message.split(advice).length, 2, error?.message);
+  }
 });

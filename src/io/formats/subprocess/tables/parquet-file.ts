@@ -4,7 +4,7 @@ import type { Field } from 'apache-arrow';
 import { FormatError } from '../../../../util/errors.js';
 import { optionalPackage, requirePackage } from '../../../../util/optional-package.js';
 import { fixedBytes, type TableType } from '../../tables/table-type.js';
-import { ArrowFile, type ArrowReader, loadArrow } from '../arrow-file.js';
+import { ArrowFile, type ArrowReader, damagedFile, loadArrow } from '../arrow-file.js';
 import { type ByteSource, fileSource, memorySource } from '../byte-source.js';
 import { BATCH_ROWS, type FoundField } from '../protocol.js';
 import { ARROW_SCHEMA, ParquetFooter, type RowGroup } from './parquet-footer.js';
@@ -81,10 +81,10 @@ export async function runDecoder<T>(decode: () => Promise<T>): Promise<T> {
   try {
     return await Promise.race([decode(), trap]);
   } catch (cause) {
+    if (cause instanceof FormatError) throw cause;
     const { name, message = `${cause}` } = cause as Partial<Error>;
-    const text =
-      name === 'RuntimeError' ? `${TRAP_MESSAGE} (${message}). Check that the file is not damaged` : message;
-    throw new FormatError(text, { cause });
+    // The message of a trap, such as 'unreachable', is of no use.
+    throw damagedFile(name === 'RuntimeError' ? TRAP_MESSAGE : message, { cause });
   } finally {
     over.abort();
   }

@@ -38,7 +38,7 @@ const DOUBLE_BYTES = 8;
 const LONG_LIST = 15;
 
 const damagedMetadata = (what: string): FormatError =>
-  new FormatError(`its metadata cannot be read: ${what}`);
+  new FormatError(`its metadata cannot be read: ${what}. Check that the file is not damaged`);
 
 class Decoder {
   readonly #bytes: Uint8Array;
