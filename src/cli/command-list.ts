@@ -14,13 +14,16 @@ export const COMMANDS = {
   check: { command: 'check <file>', describe: 'Check that a file is sorted' },
   info: {
     command: 'info <file>',
-    describe: 'Print the format, dtype, count, range and order of a file of keys',
+    describe: 'Print the format, dtype, count, range and order of keys, or the columns of a table',
   },
   stats: {
     command: 'stats <in..>',
     describe: 'Print range, mean, quantiles, distinct keys and order of files of keys',
   },
-  convert: { command: 'convert <in> [result]', describe: 'Convert a file of keys to another format' },
+  convert: {
+    command: 'convert <in> [result]',
+    describe: 'Convert a file of keys or a table to another format',
+  },
   concat: { command: 'concat <in..>', describe: 'Concatenate files of keys' },
   merge: { command: 'merge <in..>', describe: 'Merge sorted files of keys' },
   topk: { command: 'topk <in..>', describe: 'Write the largest or smallest keys of files, in order' },
