@@ -14,7 +14,7 @@ export const COMMANDS = {
   check: { command: 'check <file>', describe: 'Check that a file is sorted' },
   info: {
     command: 'info <file>',
-    describe: 'Print the format, dtype, count, range and order of keys, or the columns of a table',
+    describe: 'Print format, dtype, count, range and order of keys, or the columns of a table',
   },
   stats: {
     command: 'stats <in..>',
