@@ -17,14 +17,15 @@ import { ioError } from '../io/streams/raw.js';
 import { resolveTarget } from '../io/streams/resolve-target.js';
 import { UsageError } from '../util/errors.js';
 import { isObject, parseJson } from '../util/json.js';
-import { type ChecksummedState, type FileState, fileState, isSameState } from './file-state.js';
+import { fileState, isSameState } from './file-state.js';
 import { inputsOf, type Job, oneOrAll } from './jobs.js';
 import { lock } from './lock.js';
+import type { JobCompletion } from './protocol.js';
 
 const HEAD = `${JSON.stringify({ schema: 'clsort.journal/1' })}\n`;
 
 /** A finished job. Paths are relative to the folder of the journal, so that files and journal may be moved together. */
-export interface JournalRecord {
+export interface JournalRecord extends Pick<JobCompletion, 'input' | 'output' | 'counts' | 'seconds'> {
   readonly name: string;
   /** A list for several inputs. */
   readonly in: string | readonly string[];
@@ -33,11 +34,6 @@ export interface JournalRecord {
   readonly options: Readonly<Record<string, unknown>>;
   readonly outcome: 'ok' | 'error';
   readonly at: string;
-  readonly seconds: number;
-  /** State before the job; absent when the input is not a regular file. */
-  readonly input?: ChecksummedState | readonly ChecksummedState[];
-  readonly output?: ChecksummedState;
-  readonly counts?: FileState;
   readonly device?: string;
   readonly error?: { readonly code: string; readonly message: string };
 }

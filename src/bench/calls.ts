@@ -5,7 +5,7 @@ import { bytesOf } from '../keys/array.js';
 import type { CallInputs, CallOperation, CallResult } from '../sort/operations/case.js';
 import { invalidName } from '../util/suggest.js';
 import { callInputs } from './call-operations.js';
-import { kernelSeconds } from './sorts.js';
+import { kernelSeconds, type SortBench } from './sorts.js';
 import { slowerRows, type Timing, timing } from './statistics.js';
 
 /** Location of a call's arrays: device arrays, or typed arrays on the host. */
@@ -49,12 +49,8 @@ export interface CallRow extends CallCase {
 
 export const CALL_SCHEMA = 'clsort.bench.calls/1';
 
-export interface CallBench {
+export interface CallBench extends Omit<SortBench, 'schema' | 'copyBytesPerSecond' | 'rows'> {
   readonly schema: typeof CALL_SCHEMA;
-  readonly device: string;
-  readonly platform: string;
-  readonly driver: string;
-  readonly date: string;
   /** Load average of the machine before the run. Times from a loaded machine are not worth keeping. */
   readonly load: number;
   readonly rows: readonly CallRow[];

@@ -11,6 +11,7 @@ import type { CallOperation } from '../sort/operations/case.js';
 import { TIMED_OPERATIONS } from '../sort/operations/cases.js';
 import { packageFolder, programFile } from '../util/package.js';
 import { invalidName } from '../util/suggest.js';
+import type { CallBench } from './calls.js';
 import { PEER_PROGRAM } from './first-peers.js';
 
 /** A call on host arrays. */
@@ -57,15 +58,9 @@ export interface FirstRow extends FirstCall, Partial<Omit<FirstTimes, 'ok'>> {
 
 export const FIRST_SCHEMA = 'clsort.bench.first/1';
 
-export interface FirstBench {
+export interface FirstBench extends Omit<CallBench, 'schema' | 'rows'> {
   readonly schema: typeof FIRST_SCHEMA;
-  readonly device: string;
-  readonly platform: string;
-  readonly driver: string;
-  readonly date: string;
   readonly node: string;
-  /** Load average of the machine before the run. */
-  readonly load: number;
   /** Number of calls of each process. */
   readonly calls: number;
   readonly rows: readonly FirstRow[];

@@ -7,6 +7,7 @@ import { type Queue, u32, u64 } from '../device/queue/queue.js';
 import type { Dtype } from '../keys/dtype.js';
 import { buildForGroups, type LabOptions } from '../primitives/group.js';
 import { assertArithmetic, scanType } from '../primitives/possible.js';
+import type { PrefixScanWork } from '../primitives/prefix-scan.js';
 import { UnsupportedError } from '../util/errors.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 
@@ -26,10 +27,7 @@ const VALUES_PER_ITEM: Readonly<Record<ScanStep, number>> = {
 };
 
 /** One scan; `input` may be `output`, except for the single pass. */
-export interface ScanWork {
-  readonly input: Buffer;
-  readonly output: Buffer;
-  readonly n: number;
+export interface ScanWork extends Pick<PrefixScanWork, 'input' | 'output' | 'n'> {
   readonly inclusive?: boolean;
   /** One buffer for each entry of `sumBytes(n)`. */
   readonly sums: readonly Buffer[];

@@ -1,18 +1,15 @@
 /** The contents of a report, which every format renders. */
+import type { JournalRecord } from '../journal.js';
 import type { Track } from './batch-timeline.js';
 
 /** A job, in the form of `--json`. */
-export interface ReportRow {
-  readonly name: string;
-  readonly in: string | readonly string[];
-  readonly out: string;
+export interface ReportRow extends Pick<JournalRecord, 'name' | 'in' | 'out' | 'error'> {
   readonly outcome: 'ok' | 'error' | 'done' | 'skipped';
   readonly seconds?: number;
   readonly n?: number;
   readonly dtype?: string | null;
   readonly algorithm?: string;
   readonly device?: { readonly name: string };
-  readonly error?: { readonly code: string; readonly message: string };
 }
 
 export interface BatchReport {

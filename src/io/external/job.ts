@@ -2,6 +2,7 @@
 import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
+import type { KeyWriter } from '../formats/key-file.js';
 import type { RecordInput } from '../records/record-input.js';
 import type { OrderingSortOptions, RecordOrdering } from '../records/record-ordering.js';
 import type { Output, OutputContext } from '../streams/output.js';
@@ -47,10 +48,7 @@ export interface ExternalSort {
 }
 
 /** Writes records to a file of any format. */
-export interface RecordWriter {
-  write(piece: Uint8Array): Promise<void>;
-  end(): Promise<void>;
-}
+export type RecordWriter = Pick<KeyWriter, 'write' | 'end'>;
 
 /** Report of an external sort. */
 export interface ExternalReport {
