@@ -3,7 +3,6 @@ import type { Device } from '../device/device.js';
 import { buildFittedProgram, type FittedProgram } from '../device/fitted-program.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type Queue, u32, u64 } from '../device/queue/queue.js';
-import type { KeyCodec } from '../keys/key-codec.js';
 import { invalidArgument } from '../util/invalid-argument.js';
 import type { AlgorithmFactory, AlgorithmShape, Enqueued, SortRequest, SortWork } from './algorithm.js';
 import { CompiledSort } from './compiled-sort.js';
@@ -19,13 +18,10 @@ const LANES = 32;
 const VOTES = { masks: 0, khr: 1, ptx: 2 } as const;
 
 /** Rows of keys, stored one after the other. */
-export interface RowWork extends Omit<Pass, 'flags'> {
+export interface RowWork extends Omit<Pass, 'flags'>, Pick<SortWork, 'codec' | 'bits' | 'indices'> {
   /** Keys of all rows together; the last row may be shorter. */
   readonly n: number;
   readonly rowLength: number;
-  readonly codec: KeyCodec;
-  readonly bits: readonly [begin: number, end: number];
-  readonly indices?: boolean;
   /** For `tuning` `trace: true`: masks, positions and codes of each bit of the first row. */
   readonly trace?: { readonly masks: Buffer; readonly places: Buffer; readonly codes: Buffer };
 }

@@ -5,7 +5,7 @@ import { bytesOf } from '../keys/array.js';
 import type { CallInputs, CallOperation, CallResult } from '../sort/operations/case.js';
 import { invalidName } from '../util/suggest.js';
 import { callInputs } from './call-operations.js';
-import { kernelSeconds, type SortBench } from './sorts.js';
+import { kernelSeconds, type SortBench, type SortRow } from './sorts.js';
 import { slowerRows, type Timing, timing } from './statistics.js';
 
 /** Location of a call's arrays: device arrays, or typed arrays on the host. */
@@ -32,9 +32,7 @@ export interface CallCase {
 }
 
 /** Result of one case. Times are present only when it is `ok`. */
-export interface CallRow extends CallCase {
-  readonly result: 'ok' | 'wrong' | 'unsupported' | 'error';
-  readonly reason?: string;
+export interface CallRow extends CallCase, Pick<SortRow, 'result' | 'reason'> {
   /** Wall time of a call that is awaited before the next one is made. */
   readonly awaited?: Timing;
   /** Wall time per call of `chain` calls that are made without waiting in between. */

@@ -9,6 +9,7 @@ import {
   CancelledError,
   isCancelled,
   type JobRunner,
+  type JobStatus,
   STAGES,
   type Task,
   type TaskEvent,
@@ -20,13 +21,8 @@ import { finish, type PartsReport } from './verify-part.js';
 /** An event of a job or one of its tasks. */
 export type JobEvent =
   | TaskEvent
-  | {
-      readonly is: 'stage';
-      readonly stage: string;
-      readonly tasks: number;
-      /** Number of tasks completed before. */
-      readonly done: number;
-    };
+  /** `done` is the number of tasks completed before. */
+  | ({ readonly is: 'stage' } & JobStatus);
 
 export type JobListener = (event: JobEvent) => void;
 

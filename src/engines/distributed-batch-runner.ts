@@ -1,8 +1,9 @@
 /** Runs the jobs of a batch on a job runner: each job is a task, and the task record holds its result. */
 import { stat } from 'node:fs/promises';
-import type { JobResult, Listener } from '../batch/events.js';
+import type { JobResult } from '../batch/events.js';
 import type { Entry } from '../batch/job-queue.js';
 import { inputsOf, type Job } from '../batch/jobs.js';
+import type { RunOptions } from '../batch/runner.js';
 import { AbortedError, UsageError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { BATCH_SCHEMA, type BatchJobs, type BatchRecord, sharedJob } from './batch-job.js';
@@ -23,15 +24,12 @@ export interface Scheduler {
   readonly handOver: (batch: BatchJobs, folder: JobFolder, open: readonly number[]) => Promise<void>;
 }
 
-export interface DistributedBatchRunnerOptions {
+export interface DistributedBatchRunnerOptions extends Pick<RunOptions, 'failFast' | 'signal' | 'onEvent'> {
   readonly shared: SharedFolder;
   /** Name of the manifest, which identifies the batch. */
   readonly name: string;
   /** The job runner, or the scheduler that receives the jobs. */
   readonly by: DirectExecution | Scheduler;
-  readonly failFast: boolean;
-  readonly signal: AbortSignal;
-  readonly onEvent: Listener;
 }
 
 export class DistributedBatchRunner {

@@ -25,26 +25,19 @@ export interface Task {
 }
 
 export type TaskEvent =
-  | { readonly is: 'begin'; readonly task: Task; readonly worker: string }
-  | {
-      readonly is: 'progress';
-      readonly task: Task;
-      readonly worker: string;
-      readonly progress: Progress;
-    }
-  /** The task will be retried. */
-  | { readonly is: 'again'; readonly task: Task; readonly worker: string; readonly error: Error }
-  | {
-      readonly is: 'done';
-      readonly task: Task;
-      readonly worker: string;
-      readonly seconds: number;
-      /** CPU seconds and device, when the worker has reported them. */
-      readonly cpuSeconds?: number | undefined;
-      readonly device?: string | undefined;
-    }
-  /** The task has failed permanently. */
-  | { readonly is: 'failed'; readonly task: Task; readonly worker: string; readonly error: Error }
+  | ({ readonly task: Task; readonly worker: string } & (
+      | { readonly is: 'begin' }
+      | { readonly is: 'progress'; readonly progress: Progress }
+      /** The task will be retried, or has failed permanently. */
+      | { readonly is: 'again' | 'failed'; readonly error: Error }
+      | {
+          readonly is: 'done';
+          readonly seconds: number;
+          /** CPU seconds and device, when the worker has reported them. */
+          readonly cpuSeconds?: number | undefined;
+          readonly device?: string | undefined;
+        }
+    ))
   | { readonly is: 'warning'; readonly message: string };
 
 /** Progress of a job, for status queries. */

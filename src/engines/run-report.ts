@@ -7,17 +7,14 @@ import type { PartsReport } from './verify-part.js';
 export const REPORT_SCHEMA = 'clsort.parts-report/1';
 
 /** Report of a finished run. */
-export interface RunReport extends RunFacts {
+export interface RunReport extends RunFacts, Omit<PartsReport, 'out' | 'units'> {
   readonly of: 'keys' | 'records';
   /** Record size in bytes. */
   readonly unit: number;
   readonly engine: string;
   readonly date: string;
-  readonly n: number;
-  readonly bytes: number;
   readonly shards: number;
   readonly partitions: number;
-  readonly parts: number;
   /** Total number of sampled records. */
   readonly samples: number;
 }

@@ -108,54 +108,45 @@ export function buildPrimitive(
   tuning: PrimitiveTuning,
 ): MaybePromise<PrimitiveProgram> {
   const name = `${file} ${kernels} ${dtype} ${Object.keys(defines)} ${Object.values(defines)} ${nameOfTuning(tuning)}`;
-  return built.get(device, name, () => build(device, file, kernels, dtype, defines, tuning));
-}
-
-async function build(
-  device: Device,
-  file: string,
-  kernels: readonly string[],
-  dtype: Dtype,
-  defines: Readonly<Record<string, number>>,
-  tuning: PrimitiveTuning,
-): Promise<PrimitiveProgram> {
-  const { bytes, width, kind } = dtypeInfo(dtype);
-  const { hasBallot, limitsRegisters, reportsGroupLimit, type, unifiedMemory } = device.capabilities;
-  const maxRegisters = limitsRegisters ? (tuning.maxRegisters ?? 0) : 0;
-  const lookBackOf = (groupSize: number): number => Math.min(tuning.lookBack, groupSize);
-  const definesFor = (groupSize: number) => ({
-    ...defines,
-    KEY_BITS: width,
-    // Primitives use the ascending order, in which unsigned keys are their own codes.
-    CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
-    VALUE_BYTES: 0,
-    GROUP_SIZE: groupSize,
-    FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
-    ROUNDS: tuning.rounds,
-    // Only memory that the device allocated is guaranteed to be aligned.
-    WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
-    ...ballotDefine(hasBallot),
-    IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
-    LOOK_BACK: Math.max(1, lookBackOf(groupSize)),
-    SPIN_LIMIT: tuning.spinLimit,
-    ...(tuning.held && groupSize > 1 && { HELD: 1 }),
-    ...(tuning.mute && { MUTE: tuning.mute }),
+  return built.get(device, name, async () => {
+    const { bytes, width, kind } = dtypeInfo(dtype);
+    const { hasBallot, limitsRegisters, reportsGroupLimit, type, unifiedMemory } = device.capabilities;
+    const maxRegisters = limitsRegisters ? (tuning.maxRegisters ?? 0) : 0;
+    const lookBackOf = (groupSize: number): number => Math.min(tuning.lookBack, groupSize);
+    const definesFor = (groupSize: number) => ({
+      ...defines,
+      KEY_BITS: width,
+      // Primitives use the ascending order, in which unsigned keys are their own codes.
+      CODEC_IDENTITY: kind === 'unsigned' ? 1 : 0,
+      VALUE_BYTES: 0,
+      GROUP_SIZE: groupSize,
+      FIXED_GROUP: maxRegisters > 0 ? 0 : 1,
+      ROUNDS: tuning.rounds,
+      // Only memory that the device allocated is guaranteed to be aligned.
+      WIDE_LOADS: type === 'gpu' && !unifiedMemory ? 1 : 0,
+      ...ballotDefine(hasBallot),
+      IN_LANES: groupSize === 1 && hasVectorUnit(device) ? 1 : 0,
+      LOOK_BACK: Math.max(1, lookBackOf(groupSize)),
+      SPIN_LIMIT: tuning.spinLimit,
+      ...(tuning.held && groupSize > 1 && { HELD: 1 }),
+      ...(tuning.mute && { MUTE: tuning.mute }),
+    });
+    const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
+    const { program, groupSize } = await buildFittedProgram(
+      device,
+      file,
+      kernels,
+      tuning.groupSize,
+      definesFor,
+      options,
+      reportsGroupLimit,
+    );
+    return {
+      program,
+      tuning: { ...tuning, groupSize, lookBack: lookBackOf(groupSize) },
+      tileKeys: tuning.rounds * groupSize * (VECTOR_BYTES / bytes),
+    };
   });
-  const options = maxRegisters > 0 ? [`-cl-nv-maxrregcount=${maxRegisters}`] : [];
-  const { program, groupSize } = await buildFittedProgram(
-    device,
-    file,
-    kernels,
-    tuning.groupSize,
-    definesFor,
-    options,
-    reportsGroupLimit,
-  );
-  return {
-    program,
-    tuning: { ...tuning, groupSize, lookBack: lookBackOf(groupSize) },
-    tileKeys: tuning.rounds * groupSize * (VECTOR_BYTES / bytes),
-  };
 }
 
 /**

@@ -5,8 +5,6 @@ import { required } from './kinds.js';
 /** Supported shells. */
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-export type Shell = (typeof SHELLS)[number];
-
 export const builder = (yargs: Argv) =>
   yargs
     .positional('shell', { ...required(SHELLS.join(', ')), choices: SHELLS })

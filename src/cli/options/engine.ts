@@ -82,5 +82,3 @@ export const withCluster = <T>(yargs: Argv<T>) =>
 export type RedisArguments = ArgumentsOf<typeof withRedis<object>>;
 
 export type SchedulerArguments = ArgumentsOf<typeof withScheduler<object>>;
-
-export type ClusterArguments = ArgumentsOf<typeof withCluster<object>>;

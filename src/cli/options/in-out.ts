@@ -1,6 +1,5 @@
 /** Input files and one output file. */
 import type { Argv } from 'yargs';
-import type { ArgumentsOf } from '../spec.js';
 import { requiredWords, text } from './kinds.js';
 
 /** Adds --out. */
@@ -14,7 +13,3 @@ export const withOut = <T>(yargs: Argv<T>) =>
  */
 export const withInOut = <T>(yargs: Argv<T>, what = 'files of keys with one dtype') =>
   withOut(yargs.positional('in', requiredWords(`${what}, '-' for stdin`)));
-
-export type OutArguments = ArgumentsOf<typeof withOut<object>>;
-
-export type InOutArguments = ArgumentsOf<typeof withInOut<object>>;

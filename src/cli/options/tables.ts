@@ -1,9 +1,8 @@
 /** Options of tables. */
 import type { Argv } from 'yargs';
-import type { ArgumentsOf } from '../spec.js';
 import { number, text, texts } from './kinds.js';
 
-/** Adds --by, --columns, --head, --unique-by and --type. */
+/** Adds --by, whose elements may hold several columns, separated by commas, --columns, --head, --unique-by and --type. */
 export const withTables = <T>(yargs: Argv<T>) =>
   yargs
     .option(
@@ -21,6 +20,3 @@ export const withTables = <T>(yargs: Argv<T>) =>
         'types of text columns, such as price=f64,id=u64,day=date:%d/%m/%Y; detected from all values by default',
       ),
     );
-
-/** Each element of `by` may hold several columns, separated by commas. */
-export type TableArguments = ArgumentsOf<typeof withTables<object>>;

@@ -26,17 +26,14 @@ interface VendorInstructions {
 /** Capabilities of a device that the kernels and the planner rely on. */
 export interface Capabilities
   extends VendorInstructions,
+    Pick<DeviceInfo, 'type' | 'maxWorkGroup' | 'globalBytes' | 'maxAllocation'>,
     Pick<Hardware, 'architecture' | 'computeUnits' | 'groupLocalBytes' | 'unit' | 'subGroupSizes' | 'ptx'> {
-  readonly type: DeviceInfo['type'];
   /** OpenCL version as a number: 1.1, 1.2, 3. */
   readonly version: number;
-  readonly maxWorkGroup: number;
   /** Bytes of local memory that the driver reports; also the limit for local memory in kernel arguments. */
   readonly localBytes: number;
   /** Bytes of local memory that a kernel may declare (see `localBudgetOf`). */
   readonly localBudget: number;
-  readonly globalBytes: number;
-  readonly maxAllocation: number;
   readonly extensions: ReadonlySet<string>;
   readonly fp64: boolean;
   readonly int64Atomics: boolean;

@@ -1,19 +1,17 @@
 import * as cl from '../../opencl/index.js';
 import { toNumber } from '../platform/platform.js';
 
-/** Device time of one command. */
-export interface StageTime {
+export interface StageName {
   readonly stage: string;
   readonly pass?: number;
+}
+
+/** Device time of one command. */
+export interface StageTime extends StageName {
   /** Device seconds from start to end; null if the device reports no times. */
   readonly seconds: number | null;
   /** Device seconds from the start of the first command to the end of this one; null as above. */
   readonly ended?: number | null;
-}
-
-export interface StageName {
-  readonly stage: string;
-  readonly pass?: number;
 }
 
 /** A command with its event, or with the seconds that the host measured; null if it was not timed. */

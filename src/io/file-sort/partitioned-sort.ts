@@ -1,5 +1,4 @@
 /** Partitioned sorts of files, for when memory does not suffice for a sort as a whole. */
-import type { Sorter } from '../../sort/api/sorter.js';
 import type { SortOptions } from '../../sort/model/options.js';
 import type { SortReport } from '../../sort/model/report.js';
 import { partitionBudget } from '../external/budget.js';
@@ -11,12 +10,12 @@ import type { RecordInput } from '../records/record-input.js';
 import type { KeyOrdering, RecordOrdering } from '../records/record-ordering.js';
 import type { Output } from '../streams/output.js';
 import { type CountingWriter, distinctWriter, withCounts } from './distinct-output.js';
-import type { FileContext, FileReport, LargeFileJob, LargeReport } from './file-job.js';
+import type { FileReport, LargeFileJob, LargeReport } from './file-job.js';
+import type { FileSort } from './file-sort-state.js';
 import { positionDtype } from './positions.js';
 
 /** A file to sort in partitions. */
-export interface PartitionedFile {
-  readonly sorter: Sorter;
+export interface PartitionedFile extends Pick<FileSort, 'sorter' | 'context' | 'output'> {
   readonly input: RecordInput;
   readonly order: RecordOrdering | KeyOrdering;
   /** Description of the order, which must match to resume a sort. */
@@ -37,9 +36,6 @@ export interface PartitionedFile {
   readonly memory: number;
   /** Options of the sort; the order defines direction and bits. */
   readonly options: SortOptions;
-  readonly context: FileContext;
-  /** The output when it is already open. */
-  readonly output: Output | undefined;
   /** Opens the writer of the result. */
   readonly create: (output: Output, n: number | undefined) => Promise<KeyWriter>;
   /** Whether the result is exactly the sorted records, which can be resumed. */

@@ -12,7 +12,7 @@ import { assertRecords, type LayoutOrdering, layoutOrdering } from '../records/l
 import { fileInput } from '../records/record-input.js';
 import { keyText, type RecordLayout, recordKeys } from '../records/record-keys.js';
 import { RecordVerifier } from '../records/record-verifier.js';
-import { bytesTo, type Output } from '../streams/output.js';
+import { bytesTo } from '../streams/output.js';
 import { PIECE_BYTES } from '../streams/policy.js';
 import { assertNotAborted, type Source } from '../streams/raw.js';
 import { assertSeparate } from '../streams/same-file.js';
@@ -29,7 +29,7 @@ import {
   orderingOptions,
 } from './file-job.js';
 import { maxWholeBytes, planFile } from './file-plan.js';
-import { openForPipe, writeToOutput } from './file-sort-state.js';
+import { type FileSort, openForPipe, writeToOutput } from './file-sort-state.js';
 import { sortInPartitions } from './partitioned-sort.js';
 import { mismatch, onlyReport } from './sort-reports.js';
 
@@ -80,14 +80,10 @@ export async function sortRecordFile(
 }
 
 /** The state of one sort of a record file. */
-interface RecordSort {
-  readonly sorter: Sorter;
+interface RecordSort extends Pick<FileSort, 'sorter' | 'context' | 'output'> {
   readonly source: Source;
   readonly order: LayoutOrdering;
   readonly job: LargeRecordJob;
-  readonly context: FileContext;
-  /** The output, when it is already open. */
-  readonly output: Output | undefined;
 }
 
 async function sortSource(work: RecordSort): Promise<FileReport> {

@@ -27,12 +27,10 @@ import { MIN_RECORDS, TARGET_BYTES, TARGET_WINDOW_BYTES } from './policy.js';
 export interface MergeJob
   extends Pick<
     FileJob,
-    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'descending' | 'nan' | 'bits'
+    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'out' | 'descending' | 'nan' | 'bits'
   > {
   /** Paths, `-` for stdin. */
   readonly in: readonly string[];
-  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
-  readonly out: string;
   /** Layout and order of records; undefined to merge keys. */
   readonly records?: RecordLayout | undefined;
   /** Write only the first of equal keys or records; default false. */

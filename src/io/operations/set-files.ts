@@ -23,13 +23,11 @@ export type SetOperation = 'intersect' | 'union' | 'difference' | 'setXor';
 export interface SetJob
   extends Pick<
     FileJob,
-    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'descending' | 'nan' | 'verify'
+    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'out' | 'descending' | 'nan' | 'verify'
   > {
   readonly operation: SetOperation;
   /** Paths of two files, `-` for stdin. */
   readonly in: readonly [a: string, b: string];
-  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
-  readonly out: string;
   /** Memory limit in bytes, in addition to what the process and readers use anyway. */
   readonly memory: number;
 }

@@ -25,12 +25,19 @@ import { MAX_KEYS, MEMORY_FACTOR } from './policy.js';
 export interface TopKJob
   extends Pick<
     FileJob,
-    'dtype' | 'format' | 'column' | keyof TextReadOptions | 'to' | 'nan' | 'bits' | 'argsort' | 'verify'
+    | 'dtype'
+    | 'format'
+    | 'column'
+    | keyof TextReadOptions
+    | 'to'
+    | 'out'
+    | 'nan'
+    | 'bits'
+    | 'argsort'
+    | 'verify'
   > {
   /** Paths, `-` for stdin; several files are concatenated. */
   readonly in: readonly string[];
-  /** Path of the output, `-` for stdout. An existing file is replaced on success. */
-  readonly out: string;
   /** Number of keys to write; all keys when there are fewer. */
   readonly k: number;
   /** Select the largest keys (default) or the smallest. */

@@ -49,10 +49,8 @@ export interface CellReport extends MatrixCell {
 }
 
 /** A device with the parameters and the result of its run. */
-export interface DeviceReport {
-  readonly platform: string;
+export interface DeviceReport extends Pick<MatrixRow, 'platform' | 'driver'> {
   readonly name: string;
-  readonly driver: string;
   readonly type: string;
   /** OpenCL version of the device. */
   readonly opencl: string;

@@ -1,11 +1,10 @@
-import type { Segments } from '../../algorithms/algorithm.js';
+import type { Segments, SortWork } from '../../algorithms/algorithm.js';
 import { offsetsOf } from '../../algorithms/segments.js';
 import type { Check, TrialWork } from '../../algorithms/trial.js';
 import { codecArgument } from '../../device/codec-argument.js';
 import type { Device } from '../../device/device.js';
 import type { Buffer } from '../../device/memory/buffer.js';
 import { u32, u64 } from '../../device/queue/queue.js';
-import type { KeyCodec } from '../../keys/key-codec.js';
 import { UnsupportedError } from '../../util/errors.js';
 import type { Verified } from '../model/report.js';
 import { GroupSums, total } from './group-sums.js';
@@ -17,10 +16,7 @@ export interface Elements {
   readonly values?: Buffer;
 }
 
-export interface VerifyWork {
-  readonly n: number;
-  readonly codec: KeyCodec;
-  readonly bits: readonly [begin: number, end: number];
+export interface VerifyWork extends Pick<SortWork, 'n' | 'codec' | 'bits'> {
   readonly indices: boolean;
   /** Segments that were sorted separately, for a verifier with `bySegments`. */
   readonly segments?: Segments | undefined;
