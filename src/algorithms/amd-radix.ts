@@ -73,7 +73,8 @@ class AmdRadix extends CompiledSort<FittedProgram> {
       const { shift = 0, bits: width = 0 } = digits[i] ?? {};
       const digit = [u64(n), codecWords, u32(pass.flags), u32(shift), u32(width)];
       const run = this.#runner(queue, work, i);
-      this.#count(run, geometry, work, pass.from, digit);
+      const buckets = scratchOf(work, 'buckets');
+      run('histogram', [pass.from, buckets, ...digit], [geometry.blocks * this.built.groupSize], { buckets });
       this.#scan(run, geometry, work);
       run(
         'permute',
@@ -91,17 +92,6 @@ class AmdRadix extends CompiledSort<FittedProgram> {
       queue.run(this.built.program.kernel(name), args, { global, local, pass });
       onStage?.({ kernel: name, pass, buffers });
     };
-  }
-
-  #count(
-    run: Run,
-    { blocks }: AmdGeometry,
-    work: SortWork,
-    keys: SortWork['input'],
-    digit: KernelArgument[],
-  ): void {
-    const buckets = scratchOf(work, 'buckets');
-    run('histogram', [keys, buckets, ...digit], [blocks * this.built.groupSize], { buckets });
   }
 
   #scan(run: Run, { blocks, runs, scan }: AmdGeometry, work: SortWork): void {

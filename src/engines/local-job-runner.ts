@@ -33,13 +33,9 @@ export class LocalJobRunner implements JobRunner {
       yield {
         ...{ is: 'done', task, worker, seconds: (performance.now() - started) / 1000 },
         cpuSeconds: cpuSeconds() - cpuBefore,
-        device: await this.#device(task),
+        device: task.kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined,
       };
     }
-  }
-
-  async #device({ kind }: Task): Promise<string | undefined> {
-    return kind === 'sort' ? ((await this.#context.sorter()).device?.name ?? 'host') : undefined;
   }
 
   async reportStatus(): Promise<void> {}

@@ -196,7 +196,7 @@ async function inspectKeys(
     bits: bitWindow(bits, dtypeInfo(first.dtype)),
     read: { dtype, format, column, header, delimiter },
   } as const;
-  return { units, opened, part: await partOf(first, { to, header, delimiter, dtype }) };
+  return { units, opened, part: await partOf(first, { to, header, delimiter }) };
 }
 
 function assertSameType(reader: KeyReader, first: KeyReader): void {
@@ -215,11 +215,7 @@ function assertSameType(reader: KeyReader, first: KeyReader): void {
 /** Returns the format of the parts: from `to`, otherwise that of the input. */
 async function partOf(
   reader: KeyReader,
-  {
-    to,
-    header,
-    delimiter,
-  }: { to: string; header?: boolean | undefined; delimiter?: string | undefined; dtype?: string | undefined },
+  { to, header, delimiter }: Pick<InputOptions, 'header' | 'delimiter'> & { readonly to: string },
 ): Promise<PartFormat> {
   const wanted = formatNamed(to, 'to') ?? formatNamed(reader.format);
   const format = wanted?.id ?? 'raw';

@@ -3,8 +3,7 @@
 import { IoError } from '../util/errors.js';
 import { VERSION } from '../util/package.js';
 import { acquireCoordinatorLock } from './coordinator-lock.js';
-import type { JobFolder } from './job-folder.js';
-import { assertId } from './job-folder.js';
+import { assertId, type JobFolder } from './job-folder.js';
 import { STAGES } from './job-runner.js';
 import {
   assertQueue,

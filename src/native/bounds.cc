@@ -138,16 +138,16 @@ Triple OriginInWhole(const Extent& extent, const Box& box) {
   return {start % layout.row, start % layout.slice / layout.row, start / layout.slice};
 }
 
-bool CheckOverlap(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size) {
+bool CheckCopy(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size) {
+  if (!CheckRange(call, from, from_offset, size) || !CheckRange(call, to, to_offset, size)) return false;
   const Extent *source = ExtentOf(call, from), *target = ExtentOf(call, to);
-  if (!source || !target) return false;
   bool overlap = source->whole == target->whole && Meet(source->begin + from_offset, target->begin + to_offset, size);
   return !overlap || FailOverlap(call);
 }
 
-bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box) {
+bool CheckCopy(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box) {
+  if (!CheckBox(call, from, from_box) || !CheckBox(call, to, to_box)) return false;
   const Extent *source = ExtentOf(call, from), *target = ExtentOf(call, to);
-  if (!source || !target) return false;
   Layout a(from_box), b(to_box);
   if (source->whole != target->whole) return true;
   if (a.row != b.row || a.slice != b.slice) {
@@ -170,8 +170,9 @@ bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, con
   return true;
 }
 
-bool CheckOverlap(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
-                  const Triple& region) {
+bool CheckCopy(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
+               const Triple& region) {
+  if (!CheckPixels(call, from, from_origin, region) || !CheckPixels(call, to, to_origin, region)) return false;
   if (from.raw != to.raw) return true;
   for (size_t d = 0; d < 3; d++) {
     if (!Meet(from_origin[d], to_origin[d], region[d])) return true;
@@ -219,8 +220,8 @@ size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t r
   return end;
 }
 
-size_t PackedBytes(const Extent& image, const Triple& region) {
-  return region[0] * region[1] * region[2] * image.pixel_bytes;
+bool CheckPacked(Call& call, Object& buffer, size_t offset, Object& image, const Triple& region) {
+  return CheckRange(call, buffer, offset, region[0] * region[1] * region[2] * ExtentOf(call, image)->pixel_bytes);
 }
 
 }  // namespace clsort

@@ -52,13 +52,13 @@ bool CheckPixels(Call& call, Object& image, const Triple& origin, const Triple& 
 /** Returns the origin of a box in the parent of its sub-buffer. The box has passed `CheckBox`. */
 Triple OriginInWhole(const Extent& extent, const Box& box);
 
-/**
- * Throws CL_MEM_COPY_OVERLAP if source and destination of a copy overlap. All arguments have passed the checks above.
- */
-bool CheckOverlap(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size);
-bool CheckOverlap(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box);
-bool CheckOverlap(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
-                  const Triple& region);
+/** Checks source and destination of a copy as above; throws CL_MEM_COPY_OVERLAP if they overlap. */
+bool CheckCopy(Call& call, Object& from, size_t from_offset, Object& to, size_t to_offset, size_t size);
+bool CheckCopy(Call& call, Object& from, const Box& from_box, Object& to, const Box& to_box);
+bool CheckCopy(Call& call, Object& from, const Triple& from_origin, Object& to, const Triple& to_origin,
+               const Triple& region);
+/** Like `CheckRange`, for the pixels of an image region without gaps. The region has passed `CheckPixels`. */
+bool CheckPacked(Call& call, Object& buffer, size_t offset, Object& image, const Triple& region);
 
 /**
  * Returns the bytes from the start of linear memory to the end of a box; throws for empty boxes and invalid pitches.
@@ -69,7 +69,5 @@ size_t BoxEnd(Call& call, const Box& box);
  * region has passed `CheckPixels`.
  */
 size_t HostBytes(Call& call, const Extent& image, const Triple& region, size_t row_pitch, size_t slice_pitch);
-/** Returns the bytes of an image region without gaps. */
-size_t PackedBytes(const Extent& image, const Triple& region);
 
 }  // namespace clsort

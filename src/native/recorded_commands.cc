@@ -99,11 +99,8 @@ CLSORT_EXPORT(commandCopyBufferKHR, "clCommandCopyBufferKHR") {
   Command command(call);
   auto from = call.Handle(2, Kind::kMemObject), to = call.Handle(3, Kind::kMemObject);
   size_t from_offset = call.Size(4), to_offset = call.Size(5), size = call.Size(6);
-  if (!command.ReadSyncPoints(7) || !CheckRange(call, *from, from_offset, size) ||
-      !CheckRange(call, *to, to_offset, size) || !CheckOverlap(call, *from, from_offset, *to, to_offset, size) ||
-      !command.Keep(*from) || !command.Keep(*to)) {
-    return;
-  }
+  if (!command.ReadSyncPoints(7) || !CheckCopy(call, *from, from_offset, *to, to_offset, size)) return;
+  if (!command.Keep(*from) || !command.Keep(*to)) return;
   command.Record(&ExtensionFunctions::clCommandCopyBufferKHR, from->As<cl_mem>(), to->As<cl_mem>(), from_offset,
                  to_offset, size);
 }
@@ -116,10 +113,7 @@ CLSORT_EXPORT(commandCopyBufferRectKHR, "clCommandCopyBufferRectKHR") {
   size_t to_row = call.SizeOr0(9), to_slice = call.SizeOr0(10);
   if (!command.ReadSyncPoints(11)) return;
   Box from_box{from_origin, region, from_row, from_slice}, to_box{to_origin, region, to_row, to_slice};
-  if (!CheckBox(call, *from, from_box) || !CheckBox(call, *to, to_box) ||
-      !CheckOverlap(call, *from, from_box, *to, to_box) || !command.Keep(*from) || !command.Keep(*to)) {
-    return;
-  }
+  if (!CheckCopy(call, *from, from_box, *to, to_box) || !command.Keep(*from) || !command.Keep(*to)) return;
   const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
   command.Record(&ExtensionFunctions::clCommandCopyBufferRectKHR, source.whole, target.whole,
                  OriginInWhole(source, from_box).data(), OriginInWhole(target, to_box).data(), region.data(), from_row,
@@ -131,11 +125,8 @@ CLSORT_EXPORT(commandCopyBufferToImageKHR, "clCommandCopyBufferToImageKHR") {
   auto buffer = call.Handle(2, Kind::kMemObject), image = call.Handle(3, Kind::kMemObject);
   size_t offset = call.Size(4);
   auto origin = call.Origin(5), region = call.Origin(6);
-  if (!command.ReadSyncPoints(7) || !CheckPixels(call, *image, origin, region) ||
-      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region)) || !command.Keep(*buffer) ||
-      !command.Keep(*image)) {
-    return;
-  }
+  if (!command.ReadSyncPoints(7) || !CheckPixels(call, *image, origin, region)) return;
+  if (!CheckPacked(call, *buffer, offset, *image, region) || !command.Keep(*buffer) || !command.Keep(*image)) return;
   const Extent& from = *ExtentOf(call, *buffer);
   command.Record(&ExtensionFunctions::clCommandCopyBufferToImageKHR, from.whole, image->As<cl_mem>(),
                  from.begin + offset, origin.data(), region.data());
@@ -145,11 +136,8 @@ CLSORT_EXPORT(commandCopyImageKHR, "clCommandCopyImageKHR") {
   Command command(call);
   auto from = call.Handle(2, Kind::kMemObject), to = call.Handle(3, Kind::kMemObject);
   auto from_origin = call.Origin(4), to_origin = call.Origin(5), region = call.Origin(6);
-  if (!command.ReadSyncPoints(7) || !CheckPixels(call, *from, from_origin, region) ||
-      !CheckPixels(call, *to, to_origin, region) || !CheckOverlap(call, *from, from_origin, *to, to_origin, region) ||
-      !command.Keep(*from) || !command.Keep(*to)) {
-    return;
-  }
+  if (!command.ReadSyncPoints(7) || !CheckCopy(call, *from, from_origin, *to, to_origin, region)) return;
+  if (!command.Keep(*from) || !command.Keep(*to)) return;
   command.Record(&ExtensionFunctions::clCommandCopyImageKHR, from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
                  to_origin.data(), region.data());
 }
@@ -159,11 +147,8 @@ CLSORT_EXPORT(commandCopyImageToBufferKHR, "clCommandCopyImageToBufferKHR") {
   auto image = call.Handle(2, Kind::kMemObject), buffer = call.Handle(3, Kind::kMemObject);
   auto origin = call.Origin(4), region = call.Origin(5);
   size_t offset = call.Size(6);
-  if (!command.ReadSyncPoints(7) || !CheckPixels(call, *image, origin, region) ||
-      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region)) || !command.Keep(*buffer) ||
-      !command.Keep(*image)) {
-    return;
-  }
+  if (!command.ReadSyncPoints(7) || !CheckPixels(call, *image, origin, region)) return;
+  if (!CheckPacked(call, *buffer, offset, *image, region) || !command.Keep(*buffer) || !command.Keep(*image)) return;
   const Extent& to = *ExtentOf(call, *buffer);
   command.Record(&ExtensionFunctions::clCommandCopyImageToBufferKHR, image->As<cl_mem>(), to.whole, origin.data(),
                  region.data(), to.begin + offset);

@@ -15,6 +15,7 @@
 #include "ring_transfer.h"
 #include "stream_copy.h"
 #include "thread_pool.h"
+#include "work_job.h"
 
 namespace clsort {
 
@@ -29,10 +30,7 @@ class StagedTransfer final : public RingTransfer {
  public:
   /** @param past whether reads bypass the caches */
   StagedTransfer(Environment& environment, RingArguments arguments, const HostMemory& host, bool past)
-      : RingTransfer(environment, std::move(arguments)),
-        host_(host.store),
-        data_(static_cast<char*>(host.data)),
-        past_(past) {
+      : RingTransfer(environment, std::move(arguments)), host_(host), past_(past) {
     if (!host.buffer.IsEmpty()) host_buffer_.Reset(host.buffer);
   }
 
@@ -52,7 +50,7 @@ class StagedTransfer final : public RingTransfer {
   void Copy(size_t piece, size_t start, size_t length) {
     char* slot = AcquireSlot(piece);
     if (!slot) return;
-    char* data = data_ + piece * piece_ + start;
+    char* data = host_.data + piece * piece_ + start;
     if (write_) {
       std::memmove(slot + start, data, length);
     } else if (!past_) {
@@ -64,8 +62,7 @@ class StagedTransfer final : public RingTransfer {
     ReleaseSlot(piece);
   }
 
-  std::shared_ptr<v8::BackingStore> host_;
-  char* data_;
+  const HostSpan host_;
   const bool past_;
   Nan::Global<v8::ArrayBuffer> host_buffer_;
 };

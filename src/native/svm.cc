@@ -1,5 +1,6 @@
 #include "svm.h"
 
+#include "command.h"
 #include "info.h"
 #include "one_shot_callback.h"
 #include "pattern.h"
@@ -194,19 +195,15 @@ CLSORT_EXPORT(enqueueSVMMap, "clEnqueueSVMMap") {
 }
 
 CLSORT_EXPORT(enqueueSVMUnmap, "clEnqueueSVMUnmap") {
-  auto queue = call.Handle(0, Kind::kCommandQueue);
+  Command command = ReadCommand(call);
   HostMemory memory = ReadShared(call, call[1], 0);
-  WaitList waits = call.Events(2);
-  bool wanted = call.Bool(3);
-  if (!call.ok() || !call.Supported(api.clEnqueueSVMUnmap, queue->platform)) return;
-  cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMUnmap(queue->As<cl_command_queue>(), memory.data, waits.count(), waits.data(),
-                                        wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, *queue);
+  ReadTail(call, &command, 2);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMUnmap, command.queue->platform)) return;
+  Finish(call, command, command.Enqueue(api.clEnqueueSVMUnmap, memory.data));
 }
 
 CLSORT_EXPORT(enqueueSVMMigrateMem, "clEnqueueSVMMigrateMem") {
-  auto queue = call.Handle(0, Kind::kCommandQueue);
+  Command command = ReadCommand(call);
   std::vector<const void*> pointers;
   std::vector<HostMemory> memories;
   for (auto element : call.Elements(1)) {
@@ -215,19 +212,16 @@ CLSORT_EXPORT(enqueueSVMMigrateMem, "clEnqueueSVMMigrateMem") {
   }
   std::vector<size_t> sizes = call.Sizes(2, pointers.size(), CL_INVALID_VALUE);
   cl_mem_migration_flags flags = call.Bits(3);
-  WaitList waits = call.Events(4);
-  bool wanted = call.Bool(5);
-  if (!call.ok() || !call.Supported(api.clEnqueueSVMMigrateMem, queue->platform)) return;
+  ReadTail(call, &command, 4);
+  if (!call.ok() || !call.Supported(api.clEnqueueSVMMigrateMem, command.queue->platform)) return;
   for (size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] > memories[i].bytes)
       return (void)call.FailArgument(2, CL_INVALID_VALUE, "at most " + std::to_string(memories[i].bytes) + " bytes",
                                      std::to_string(sizes[i]));
   }
-  cl_event event = nullptr;
-  cl_int status = api.clEnqueueSVMMigrateMem(queue->As<cl_command_queue>(), static_cast<cl_uint>(pointers.size()),
-                                             pointers.data(), sizes.empty() ? nullptr : sizes.data(), flags,
-                                             waits.count(), waits.data(), wanted ? &event : nullptr);
-  call.ReturnEvent(status, wanted, event, *queue);
+  Finish(call, command,
+         command.Enqueue(api.clEnqueueSVMMigrateMem, static_cast<cl_uint>(pointers.size()), pointers.data(),
+                         sizes.empty() ? nullptr : sizes.data(), flags));
 }
 
 }  // namespace

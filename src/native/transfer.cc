@@ -117,10 +117,7 @@ CLSORT_EXPORT(enqueueCopyBuffer, "clEnqueueCopyBuffer") {
   auto to = call.Handle(2, Kind::kMemObject);
   size_t from_offset = call.Size(3), to_offset = call.Size(4), size = call.Size(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckRange(call, *from, from_offset, size) || !CheckRange(call, *to, to_offset, size) ||
-      !CheckOverlap(call, *from, from_offset, *to, to_offset, size)) {
-    return;
-  }
+  if (!call.ok() || !CheckCopy(call, *from, from_offset, *to, to_offset, size)) return;
   Finish(call, command,
          command.Enqueue(api.clEnqueueCopyBuffer, from->As<cl_mem>(), to->As<cl_mem>(), from_offset, to_offset, size));
 }
@@ -135,10 +132,7 @@ CLSORT_EXPORT(enqueueCopyBufferRect, "clEnqueueCopyBufferRect") {
   ReadTail(call, &command, 10);
   if (!call.ok() || !call.Supported(api.clEnqueueCopyBufferRect, command.queue->platform)) return;
   Box from_box{from_origin, region, from_row, from_slice}, to_box{to_origin, region, to_row, to_slice};
-  if (!CheckBox(call, *from, from_box) || !CheckBox(call, *to, to_box) ||
-      !CheckOverlap(call, *from, from_box, *to, to_box)) {
-    return;
-  }
+  if (!CheckCopy(call, *from, from_box, *to, to_box)) return;
   const Extent &source = *ExtentOf(call, *from), &target = *ExtentOf(call, *to);
   Finish(
       call, command,
@@ -199,10 +193,8 @@ CLSORT_EXPORT(enqueueCopyImage, "clEnqueueCopyImage") {
   auto to = call.Handle(2, Kind::kMemObject);
   auto from_origin = call.Origin(3), to_origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckImage(call, command, *from, from_origin, region) ||
-      !CheckPixels(call, *to, to_origin, region) || !CheckOverlap(call, *from, from_origin, *to, to_origin, region)) {
-    return;
-  }
+  if (!call.ok() || !CheckImage(call, command, *from, from_origin, region)) return;
+  if (!CheckCopy(call, *from, from_origin, *to, to_origin, region)) return;
   Finish(call, command,
          command.Enqueue(api.clEnqueueCopyImage, from->As<cl_mem>(), to->As<cl_mem>(), from_origin.data(),
                          to_origin.data(), region.data()));
@@ -215,10 +207,8 @@ CLSORT_EXPORT(enqueueCopyImageToBuffer, "clEnqueueCopyImageToBuffer") {
   auto origin = call.Origin(3), region = call.Origin(4);
   size_t offset = call.Size(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckImage(call, command, *image, origin, region) ||
-      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
-    return;
-  }
+  if (!call.ok() || !CheckImage(call, command, *image, origin, region)) return;
+  if (!CheckPacked(call, *buffer, offset, *image, region)) return;
   const Extent& to = *ExtentOf(call, *buffer);
   Finish(call, command,
          command.Enqueue(api.clEnqueueCopyImageToBuffer, image->As<cl_mem>(), to.whole, origin.data(), region.data(),
@@ -232,10 +222,8 @@ CLSORT_EXPORT(enqueueCopyBufferToImage, "clEnqueueCopyBufferToImage") {
   size_t offset = call.Size(3);
   auto origin = call.Origin(4), region = call.Origin(5);
   ReadTail(call, &command, 6);
-  if (!call.ok() || !CheckImage(call, command, *image, origin, region) ||
-      !CheckRange(call, *buffer, offset, PackedBytes(*ExtentOf(call, *image), region))) {
-    return;
-  }
+  if (!call.ok() || !CheckImage(call, command, *image, origin, region)) return;
+  if (!CheckPacked(call, *buffer, offset, *image, region)) return;
   const Extent& from = *ExtentOf(call, *buffer);
   Finish(call, command,
          command.Enqueue(api.clEnqueueCopyBufferToImage, from.whole, image->As<cl_mem>(), from.begin + offset,

@@ -4,13 +4,13 @@ import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
 import { StatusWords } from '../device/status-words.js';
 import { bytesOf } from '../keys/array.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { dtypeInfo } from '../keys/dtype.js';
 import { encode, keyCodec } from '../keys/key-codec.js';
 import { MismatchError } from '../util/errors.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { Random } from '../util/random.js';
-import { keysOfPicks, LookBack, LookBackPrimitive, TEST_TILES } from './look-back.js';
+import { keysOfPicks, LookBack, LookBackPrimitive, type LookBackShape, TEST_TILES } from './look-back.js';
 import {
   buildPrimitive,
   defaultTileTuning,
@@ -51,12 +51,8 @@ export interface Heads {
 }
 
 /** Parameters that a compaction is compiled for. */
-export interface CompactShape {
-  readonly dtype: Dtype;
+export interface CompactShape extends LookBackShape {
   readonly by: keyof typeof PROGRAMS;
-  readonly tuning?: PrimitiveTuning;
-  /** Whether keys are read twice. Default: only if groups cannot wait for each other. */
-  readonly inParts?: boolean;
 }
 
 const PROGRAMS = {

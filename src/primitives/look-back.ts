@@ -7,7 +7,7 @@ import { Memo, oncePer } from '../util/memo.js';
 import { powerAtLeast } from '../util/powers.js';
 import { publishPreparation } from '../util/preparation-channel.js';
 import { readSelfTestRecord, storeSelfTestRecord } from '../util/self-test-records.js';
-import type { PrimitiveProgram } from './primitive-program.js';
+import type { PrimitiveProgram, PrimitiveTuning } from './primitive-program.js';
 
 /** Launch numbers before they repeat: see STATE_TAG in cl/state_words.clh. */
 const LAUNCHES = 2 ** 14;
@@ -61,27 +61,22 @@ export async function passesSelfTest(
   name: string,
   test: () => Promise<boolean>,
 ): Promise<boolean> {
-  return found.get(device, name, () => recordedSelfTest(device, name, test));
-}
-
-async function recordedSelfTest(
-  device: Device,
-  name: string,
-  test: () => Promise<boolean>,
-): Promise<boolean> {
-  const { info } = device;
-  const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
-  const known = readSelfTestRecord(parts);
-  if (known) return known.ok;
-  const ok = await publishPreparation('self-test', name, test);
-  if (!ok && device.closed) throw new UsageError('cannot complete a self-test: its device is closed');
-  storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
-  return ok;
+  return found.get(device, name, async () => {
+    const { info } = device;
+    const parts = [info.platform, info.name, info.driver, 'look-back', name] as const;
+    const known = readSelfTestRecord(parts);
+    if (known) return known.ok;
+    const ok = await publishPreparation('self-test', name, test);
+    if (!ok && device.closed) throw new UsageError('cannot complete a self-test: its device is closed');
+    storeSelfTestRecord(parts, ok ? undefined : 'its results are not those of two launches');
+    return ok;
+  });
 }
 
 /** What a primitive is compiled for. */
-interface LookBackShape {
+export interface LookBackShape {
   readonly dtype: Dtype;
+  readonly tuning?: PrimitiveTuning;
   /** Whether keys are read twice. Default: only if groups cannot wait for each other. */
   readonly inParts?: boolean;
 }

@@ -3,12 +3,12 @@ import type { Device } from '../device/device.js';
 import type { Buffer } from '../device/memory/buffer.js';
 import { type KernelArgument, u32, u64 } from '../device/queue/queue.js';
 import { bytesOf } from '../keys/array.js';
-import { type Dtype, dtypeInfo } from '../keys/dtype.js';
+import { dtypeInfo } from '../keys/dtype.js';
 import { decode, keyCodec } from '../keys/key-codec.js';
 import type { MaybePromise } from '../util/maybe-promise.js';
 import { Memo } from '../util/memo.js';
 import { Random } from '../util/random.js';
-import { keysOfPicks, LookBack, LookBackPrimitive, TEST_TILES } from './look-back.js';
+import { keysOfPicks, LookBack, LookBackPrimitive, type LookBackShape, TEST_TILES } from './look-back.js';
 import { assertArithmetic, assertScannable, KINDS, SCAN_OPS, type ScanOp } from './possible.js';
 import {
   buildPrimitive,
@@ -29,10 +29,8 @@ export interface PrefixScanWork {
 }
 
 /** Parameters that a scan is compiled for. */
-export interface PrefixScanShape {
-  readonly dtype: Dtype;
+export interface PrefixScanShape extends LookBackShape {
   readonly op: ScanOp;
-  readonly tuning?: PrimitiveTuning;
   /** Whether keys are read twice. Default: only if groups cannot wait for each other, and for sums of floats. */
   readonly inParts?: boolean;
 }

@@ -18,14 +18,11 @@ import {
   type PrimitiveProgram,
   type PrimitiveTuning,
 } from './primitive-program.js';
-import { buildReduceRuns, runReduceRuns } from './reduce-runs.js';
+import { buildReduceRuns, type ReduceRunsWork, runReduceRuns } from './reduce-runs.js';
 
 /** A reduction of at least one key in device memory. */
-export interface ReduceWork {
+export interface ReduceWork extends Pick<ReduceRunsWork, 'n' | 'dtype' | 'op'> {
   readonly keys: Buffer;
-  readonly n: number;
-  readonly dtype: Dtype;
-  readonly op: ReduceOp;
   readonly tuning?: PrimitiveTuning;
 }
 

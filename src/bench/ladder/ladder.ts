@@ -122,15 +122,8 @@ interface StepsRequest {
  *
  * @returns seconds of the first step; undefined unless it is right
  */
-async function measureSteps({
-  device,
-  task,
-  n,
-  rounds,
-  copyBytesPerSecond,
-  last,
-  add,
-}: StepsRequest): Promise<number | undefined> {
+async function measureSteps(request: StepsRequest): Promise<number | undefined> {
+  const { device, task, n, rounds, copyBytesPerSecond, last, add } = request;
   let first: number | undefined;
   for (const [number, maker] of task.steps.entries()) {
     const row = { primitive: task.ladder, task: task.task, step: maker.step, device: device.info.name, n };

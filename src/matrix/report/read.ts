@@ -17,7 +17,7 @@ export async function readReport(file: string): Promise<MatrixReport> {
     throw ioError('read', file, error);
   });
   const report = parseJson(text) as MatrixReport | undefined;
-  if (report?.schema !== REPORT_SCHEMA || !isWhole(report)) {
+  if (report?.schema !== REPORT_SCHEMA || !Array.isArray(report.devices) || !report.devices.every(isDevice)) {
     throw new UsageError(
       `cannot read ${file}: it is not a report of 'clsort matrix --json' (${REPORT_SCHEMA})`,
     );
@@ -32,10 +32,6 @@ const withPresentNames = (device: DeviceReport): DeviceReport => ({
 });
 
 const isText = (value: unknown): boolean => typeof value === 'string';
-
-function isWhole({ devices }: MatrixReport): boolean {
-  return Array.isArray(devices) && devices.every(isDevice);
-}
 
 function isDevice(device: DeviceReport): boolean {
   const { platform, name, driver, spec, seed, level, only, environment, cells } = device ?? {};

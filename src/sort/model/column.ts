@@ -1,17 +1,13 @@
 import type { Buffer } from '../../device/memory/buffer.js';
 import { byteRange, type HostColumn, type KeyWords, keyWords } from '../../keys/array.js';
-import { type Dtype, type DtypeInfo, dtypeInfo } from '../../keys/dtype.js';
+import { type Dtype, dtypeInfo } from '../../keys/dtype.js';
 import { DeviceLostError, UnsupportedError } from '../../util/errors.js';
 
 /** Memory of elements: on the host or on the device. */
 export type Place = ArrayBufferView | Buffer;
 
 /** Keys of one dtype, on the host or on the device. */
-export interface Column<P extends Place = Place> {
-  readonly dtype: Dtype;
-  readonly info: DtypeInfo;
-  /** Number of keys. */
-  readonly n: number;
+export interface Column<P extends Place = Place> extends Omit<HostColumn, 'view'> {
   /** Memory of at least n keys. */
   readonly place: P;
 }
