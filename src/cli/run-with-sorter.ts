@@ -68,18 +68,11 @@ export async function runWithSorter<T>(
  * @throws the errors of `Sorter.open`
  */
 async function openSorter(
-  {
-    in: inputs,
-    dtype,
-    record,
-    device,
-    algorithm = 'auto',
-    scan = 'auto',
-    'radix-bits': radixBits,
-  }: SorterArguments,
+  args: SorterArguments,
   onWarning: NonNullable<OpenOptions['onWarning']>,
 ): Promise<SorterOperations> {
-  const specs = deviceSpecs(device ?? ['auto']);
+  const { in: inputs, dtype, record, algorithm = 'auto', scan = 'auto', 'radix-bits': radixBits } = args;
+  const specs = deviceSpecs(args.device ?? ['auto']);
   const [only] = specs.length === 1 ? specs : [];
   if (only === 'host') return hostSorter(onWarning);
   const ofDevice =

@@ -82,11 +82,7 @@ export async function sample({ job, folder, context }: StageWork, shard: number)
 /** Samples a stream with a reservoir (Vitter's algorithm R). */
 async function sampleInOrder(
   reader: RecordReader,
-  {
-    recordBytes,
-    wanted,
-    seed,
-  }: { readonly recordBytes: number; readonly wanted: number; readonly seed: number },
+  { recordBytes, wanted, seed }: { recordBytes: number; wanted: number; seed: number },
   buffer: Uint8Array,
 ): Promise<[n: number, units: Uint8Array]> {
   const random = new Random(seed);

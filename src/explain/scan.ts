@@ -255,12 +255,7 @@ function distribution(
 function singlePass(
   values: readonly Sum[],
   texts: readonly string[],
-  ran: {
-    out: Uint8Array;
-    again: Uint8Array;
-    sums: readonly Uint8Array[];
-    seconds: readonly (number | null)[];
-  },
+  ran: Awaited<ReturnType<typeof run>>,
   how: { groupSize: number; tile: number; arithmetic: Arithmetic },
 ) {
   const { arithmetic, tile, groupSize } = how;
