@@ -28,6 +28,8 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   search_sorted: 'a binary search, as contains, in one program',
   mark_members: RANGE,
   find_members: RANGE,
+  segment_ids: 'as subtract_begins',
+  segment_ids_at: 'as subtract_begins',
   subtract_begins: 'a few instructions; another program would take longer to compile',
   top_positions: 'a few instructions; another program would take longer to compile',
   serial_counts: LENGTHS,

@@ -53,13 +53,15 @@ inline void RunLengths(const uint32_t* begins, size_t runs, size_t n, uint32_t* 
 }
 
 /** Writes the number of the run of each element. The runs begin at `begins`, the first one at 0; some may be empty. */
-inline void SegmentIds(const uint32_t* begins, size_t runs, size_t n, uint32_t* ids, Threads& threads) {
+inline void SegmentIds(const uint32_t* begins, size_t runs, const uint32_t* positions, size_t n, uint32_t* ids,
+                       Threads& threads) {
   ForSlices(n, threads, [&](size_t, size_t first, size_t last) {
     const size_t begun = static_cast<size_t>(std::upper_bound(begins, begins + runs, first) - begins);
     size_t run = begun == 0 ? 0 : begun - 1;
     for (size_t i = first; i < last; i++) {
       while (run + 1 < runs && begins[run + 1] <= i) run++;
-      ids[i] = static_cast<uint32_t>(run);
+      const size_t at = positions ? positions[i] : i;
+      if (at < n) ids[at] = static_cast<uint32_t>(run);
     }
   });
 }

@@ -262,14 +262,17 @@ struct ContainsByTableWork {
   }
 };
 
-/** Arguments from 2: begins, ids. */
+/** Arguments from 2: begins, ids, and the place of each number or none. */
 struct SegmentIdsWork {
   static constexpr char kName[] = "hostSegmentIdsAsync";
-  Elements begins, ids;
+  Elements begins, ids, positions;
 
-  bool Read(Call& call) { return begins.Read(call, 2, kWord) && ids.Read(call, 3, kWord); }
+  bool Read(Call& call) {
+    return begins.Read(call, 2, kWord) && ids.Read(call, 3, kWord) &&
+           (!call.Has(4) || positions.Read(call, 4, kWord, ids.n));
+  }
   bool Run(Threads& threads) const {
-    SegmentIds(begins.as<uint32_t>(), begins.n, ids.n, ids.as<uint32_t>(), threads);
+    SegmentIds(begins.as<uint32_t>(), begins.n, positions.as<uint32_t>(), ids.n, ids.as<uint32_t>(), threads);
     return true;
   }
 };

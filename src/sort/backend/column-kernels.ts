@@ -94,8 +94,9 @@ export interface ColumnKernels {
    * Writes the segment number of each element.
    *
    * @param begins u32: start of each segment, the first at 0
+   * @param positions u32: a permutation, the place of each element's number in `ids`; default: its own
    */
-  segmentIds(begins: Column, ids: Column): MaybePromise<void>;
+  segmentIds(begins: Column, ids: Column, positions?: Column): MaybePromise<void>;
   /** Computes `positions[i] -= offsets[ids[i]]`, which are positions from the start of each segment. All u32. */
   subtractBegins(positions: Column, ids: Column, offsets: Column): MaybePromise<void>;
   /**

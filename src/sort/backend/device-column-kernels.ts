@@ -136,9 +136,10 @@ export class DeviceColumnKernels implements ColumnKernels, DeviceContext {
     );
   }
 
-  async segmentIds(begins: Column, ids: Column): Promise<void> {
-    const args = [bufferOf(begins), bufferOf(ids), u64(ids.n), u32(begins.n)];
-    await this.#runPerElement('segment.cl', 'segment_ids', {}, ids.n, args);
+  async segmentIds(begins: Column, ids: Column, positions?: Column): Promise<void> {
+    const at = positions ? [bufferOf(positions)] : [];
+    const args = [bufferOf(begins), bufferOf(ids), ...at, u64(ids.n), u32(begins.n)];
+    await this.#runPerElement('segment.cl', positions ? 'segment_ids_at' : 'segment_ids', {}, ids.n, args);
   }
 
   async subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {

@@ -81,8 +81,8 @@ export class HostColumnKernels implements ColumnKernels {
     return () => (largest() < n ? undefined : Number(largest()));
   }
 
-  segmentIds(begins: Column, ids: Column): Promise<void> {
-    return this.#run(fillSegments(u32Of(begins), u32Of(ids)));
+  segmentIds(begins: Column, ids: Column, positions?: Column): Promise<void> {
+    return this.#run(fillSegments(u32Of(begins), u32Of(ids), positions && u32Of(positions)));
   }
 
   subtractBegins(positions: Column, ids: Column, offsets: Column): Promise<void> {
@@ -198,12 +198,16 @@ export class HostColumnKernels implements ColumnKernels {
 
 type ThreeArrays = [Uint32Array, Uint32Array, Uint32Array];
 
-function* fillSegments(begins: Uint32Array, ids: Uint32Array): Steps {
+function* fillSegments(begins: Uint32Array, ids: Uint32Array, positions: Uint32Array | undefined): Steps {
+  const fill = (segment: number, begin: number, end: number): void => {
+    if (!positions) ids.fill(segment, begin, end);
+    else for (let i = begin; i < end; i++) ids[positions[i] as number] = segment;
+  };
   let elementsSinceYield = 0;
   for (let segment = 0; segment < begins.length; segment++) {
     const [begin, end] = [begins[segment] as number, begins[segment + 1] ?? ids.length];
-    if (end - begin <= SLICE) ids.fill(segment, begin, end);
-    else yield* inSlices(end - begin, (from, to) => ids.fill(segment, begin + from, begin + to));
+    if (end - begin <= SLICE) fill(segment, begin, end);
+    else yield* inSlices(end - begin, (from, to) => fill(segment, begin + from, begin + to));
     elementsSinceYield += 1 + end - begin;
     if (elementsSinceYield < SLICE) continue;
     elementsSinceYield = 0;

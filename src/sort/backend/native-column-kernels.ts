@@ -56,9 +56,10 @@ export class NativeColumnKernels extends HostColumnKernels {
     return this.#run('hostGatherAsync', to.n, ...keysOf(from), ...at, wordsOf(to));
   }
 
-  override async segmentIds(begins: Column, ids: Column): Promise<void> {
-    if (!(await isNative(ids.n, begins, ids))) return super.segmentIds(begins, ids);
-    return this.#run('hostSegmentIdsAsync', ids.n, wordsOf(begins), wordsOf(ids));
+  override async segmentIds(begins: Column, ids: Column, positions?: Column): Promise<void> {
+    const columns = [begins, ids, ...(positions ? [positions] : [])];
+    if (!(await isNative(ids.n, ...columns))) return super.segmentIds(begins, ids, positions);
+    return this.#run('hostSegmentIdsAsync', ids.n, ...columns.map(wordsOf));
   }
 
   override async counts(places: Column, n: number, to: Column): Promise<void> {

@@ -279,6 +279,10 @@ for (const dtype of DTYPES) {
         const segments = async (kernels: ColumnKernels, make: Make) =>
           kernels.segmentIds(begins, make('u32', n));
         if (begins.n > 0) t.true(await agree(segments), `segments ${what}`);
+        const places = Uint32Array.from({ length: n }, (_, j) => (n - 1 - j + (n >> 1)) % n);
+        const placed = async (kernels: ColumnKernels, make: Make) =>
+          kernels.segmentIds(begins, make('u32', n), column('u32', n, places));
+        if (begins.n > 0) t.true(await agree(placed), `placed segments ${what}`);
         for (const inverted of [false, true]) {
           const contains = async (kernels: ColumnKernels, make: Make) =>
             kernels.run(

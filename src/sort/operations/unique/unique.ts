@@ -2,7 +2,7 @@ import type { KeyArray } from '../../../keys/dtype.js';
 import { keyCodec } from '../../../keys/key-codec.js';
 import type { MaybePromise } from '../../../util/maybe-promise.js';
 import type { Keys } from '../../calls/array-store.js';
-import type { Call, Sort } from '../../calls/call.js';
+import type { Call } from '../../calls/call.js';
 import { assertIndexable } from '../../model/array-assertions.js';
 import type { ArrowVector, VectorOptions } from '../../model/arrow-vector.js';
 import { type Column, column } from '../../model/column.js';
@@ -91,8 +91,7 @@ export interface Unique {
    * of each, with `inverse` the position of each input key among the distinct keys.
    *
    * Keys are compared as numbers: all NaNs are equal, and −0 equals +0. Each result is, bit for bit, the first of its
-   * equals in the input. Complexity: a sort and one compaction; `index` makes it an argsort, and `inverse` adds a sort
-   * of positions.
+   * equals in the input. Complexity: a sort and one compaction; `index` makes it an argsort, and `inverse` adds a scatter.
    *
    * @param keys fewer than 2^32 keys: typed array or device array, or a promise of one
    * @param options `counts` (default `true` without `index` and `inverse`), `index` (default `false`), `inverse` (default
@@ -250,12 +249,7 @@ export async function enqueueUnique<R extends DistinctColumns>(
       names.includes('counts') && kernels.counts(noWords, 0, noWords),
       ...verifyNone(call, noKeys, noWords),
       names.includes('index') && kernels.gather(noWords, noWords, noWords),
-      ...(names.includes('inverse')
-        ? [
-            kernels.segmentIds(noWords, noWords),
-            call.canSort(inversion({ ...noWords, n: keys.n }, noWords, noWords)),
-          ]
-        : []),
+      names.includes('inverse') && kernels.segmentIds(noWords, noWords, noWords),
     ];
   });
   const { input, found, distinct, positions } = group;
@@ -274,7 +268,11 @@ export async function enqueueUnique<R extends DistinctColumns>(
         call.bindOutput(narrow, (to) => kernels.gather(positions, places, to)),
       );
     }
-    if (inverse) await writePositions(call, keys.n, inverse, (to) => invert(call, positions, places, to));
+    if (inverse) {
+      await writePositions(call, keys.n, inverse, (narrow) =>
+        call.bindOutput(narrow, (to) => kernels.segmentIds(places, to, positions)),
+      );
+    }
   }
   await call.copy(found, out);
   return result;
@@ -316,24 +314,3 @@ export const verifyNone = (call: Call, noKeys: Column, noWords: Column): MaybePr
         call.columns.verifier.unique(noKeys, noKeys, noWords, keyCodec(noKeys.dtype)),
       ]
     : [];
-
-/**
- * Computes the number of the run of each input key: sorts the numbers by the positions.
- *
- * @param positions input position of each sorted key
- * @param places where the runs begin
- */
-async function invert(call: Call, positions: Column, places: Column, to: Column): Promise<void> {
-  const { n } = positions;
-  const ids = call.columns.temporary('u32', n);
-  await call.columns.kernels.segmentIds(places, ids);
-  await call.sort(inversion(positions, ids, to));
-}
-
-/** The sort that moves the run of each sorted key to the position of the key in the input. */
-const inversion = (positions: Column, ids: Column, to: Column): Sort => ({
-  keys: positions,
-  settings: { descending: false, bits: [0, 32 - Math.clz32(positions.n - 1)] },
-  values: { place: ids.place, bytes: 4 },
-  moved: to.place,
-});
