@@ -146,7 +146,7 @@ async function assertBegin(
   const head = await source.head(HEAD_BYTES);
   const packed = compressionOf(head);
   if (compression && packed !== compression) {
-    throw notDecompressed(source.name, compression.name, new Error('it does not begin like one'));
+    throw notDecompressed(source.name, compression.name, 'it does not begin like one');
   }
   const found = packed || wanted ? undefined : formatOfBytes(head, await source.tail(TAIL_BYTES));
   if (found && found !== TEXT)

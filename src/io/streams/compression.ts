@@ -87,14 +87,14 @@ async function* decompressedPieces(
     yield* decompressStream(stream, splitPieces ? splitPieces(pieces) : pieces);
   } catch (error) {
     if (error instanceof ClsortError && !(error instanceof FormatError)) throw error;
-    throw notDecompressed(source.name, name, error as Error);
+    throw notDecompressed(source.name, name, (error as Error).message, error);
   }
 }
 
 /** Returns the error for a file that is not in the format of a compression. */
-export const notDecompressed = (path: string, expected: string, cause: Error): FormatError =>
+export const notDecompressed = (path: string, expected: string, why: string, cause?: unknown): FormatError =>
   new FormatError(
-    `cannot read ${path} as a ${expected} file: ${cause.message}. It is damaged, incomplete or in another format`,
+    `cannot read ${path} as a ${expected} file: ${why}. It is damaged, incomplete or in another format`,
     { cause, details: { path, expected } },
   );
 

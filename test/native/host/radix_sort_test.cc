@@ -167,8 +167,8 @@ void TestExhaustedMemory(size_t n, unsigned threads) {
     }
     sorts++;
   }
-  // The first partition allocates two arrays for counts, two for elements; others follow.
-  if (faults < 8) Fail("number of allocations", n, 6, threads);
+  // The first partition allocates an array for counts, two for elements; others follow.
+  if (faults < 6) Fail("number of allocations", n, 6, threads);
 }
 
 /** One thread, after whose first loop the program changes all keys. */
