@@ -2,7 +2,6 @@
  * A worker that runs small jobs in this process. The host engine sorts them, so no driver can crash it. If
  * all known jobs are small, a process starts when another job arrives.
  */
-
 import { ArrayPool } from '../io/streams/array-pool.js';
 import { blockingCalls } from '../io/streams/file-calls.js';
 import { hostSorter } from '../sort/api/host-sorter.js';

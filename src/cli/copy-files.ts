@@ -21,6 +21,15 @@ export async function runCopy(
 ): Promise<ExitCode> {
   const { paths: inputs, manifest } = await expandParts(given);
   const options = { ...readInput(readParts(manifest, args)), to: readTo(args) };
+  if (manifest && 'record' in manifest.units) {
+    const bytes = await copyBytes(inputs, out, console);
+    if (!isStdout(out) && !console.quiet)
+      print(
+        console,
+        `${out}: ${grouped(bytes / manifest.units.record)} records of ${manifest.units.record} bytes`,
+      );
+    return EXIT.ok;
+  }
   const { bar, context } = showFileWork(console);
   const copyTable =
     acceptsTables && inputs.length === 1
@@ -32,15 +41,6 @@ export async function runCopy(
             context,
           )
       : undefined;
-  if (manifest && 'record' in manifest.units) {
-    const bytes = await copyBytes(inputs, out, console);
-    if (!isStdout(out) && !console.quiet)
-      print(
-        console,
-        `${out}: ${grouped(bytes / manifest.units.record)} records of ${manifest.units.record} bytes`,
-      );
-    return EXIT.ok;
-  }
   try {
     const { n, dtype, formats } = await copyKeys(inputs, out, { ...options, copyTable }, context);
     bar.clear();

@@ -190,7 +190,7 @@ export function readNumbers(
   { kind, bytes: width }: NumberType,
 ): Uint8Array | undefined {
   const n = forms.length;
-  const to = new Uint8Array(n * width);
+  const to = uncleared(n * width);
   const isRead = native().hostReadNumbers(
     ...[hostThreads(), bytes, begins, ends, forms, n, KEY_KIND[kind], width, to],
   );

@@ -290,22 +290,22 @@ export class ColumnProfile {
 }
 
 /** Returns whether a number has the shortest digits of its nearest double. Then no other such number has the same double. */
-function isShortest(number: ScannedNumber, bytes: Uint8Array): boolean {
-  if (number.digits > DOUBLE_DIGITS) return false;
-  const value = Math.abs(doubleOf(number, bytes));
-  if (!Number.isFinite(value) || value === 0) return false;
-  return hasDigits(number, bytes, value.toExponential());
-}
+const isShortest = (number: ScannedNumber, bytes: Uint8Array): boolean => isPrinted(number, bytes);
 
 /** Returns whether the nearest double preserves all digits of a number. */
-function isKept(number: ScannedNumber, bytes: Uint8Array): boolean {
-  if (number.digits > DOUBLE_DIGITS) return false;
+const isKept = (number: ScannedNumber, bytes: Uint8Array): boolean =>
+  isPrinted(number, bytes, number.digits - 1);
+
+/**
+ * Returns whether the nearest double of a number is printed with the same digits.
+ *
+ * @param decimals digits after the first one; default: as few as identify the double
+ */
+function isPrinted(number: ScannedNumber, bytes: Uint8Array, decimals?: number): boolean {
+  const { digits, exponent } = number;
+  if (digits > DOUBLE_DIGITS) return false;
   const value = Math.abs(doubleOf(number, bytes));
   if (!Number.isFinite(value) || value === 0) return false;
-  return hasDigits(number, bytes, value.toExponential(number.digits - 1));
-}
-
-function hasDigits(number: ScannedNumber, bytes: Uint8Array, text: string): boolean {
-  const [mantissa = '', power = '0'] = text.split('e');
-  return mantissa.replace('.', '') === digitsOf(number, bytes) && Number(power) === number.exponent - 1;
+  const [mantissa = '', power = '0'] = value.toExponential(decimals).split('e');
+  return mantissa.replace('.', '') === digitsOf(number, bytes) && Number(power) === exponent - 1;
 }
